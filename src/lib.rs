@@ -24,6 +24,7 @@ macro_rules! primitives {
             "sort": sort, Sort(Sorter, SortInfo), TrmSortInfo, "sort/interface.rs", "sort/settings.rs";
             "split": split, Split(Splitter, SplitInfo), TrmSplitInfo, "split/interface.rs", "split/settings.rs";
             "merge": merge, Merge(Merger, MergeInfo<'a>), TrmMergeInfo, "merge/interface.rs", "merge/settings.rs";
+            "hash": hash, Hash(Hasher, HashInfo), TrmHashInfo, "hash/interface.rs", "hash/settings.rs";
         }
     };
 }
@@ -35,6 +36,8 @@ mod device;
 mod error;
 #[doc(hidden)]
 pub mod kernels;
+#[cfg(feature = "hash")]
+pub mod hash;
 mod loader;
 #[cfg(feature = "radix")]
 pub mod merge;
@@ -68,6 +71,8 @@ pub use core::batch::{batch_scratch_size, cmd_batch};
 pub use core::memory::{Count, Range, Scratch, Timestamps};
 pub use device::{Device, DeviceFacts, DeviceInfo};
 pub use error::{Error, Result};
+#[cfg(feature = "hash")]
+pub use hash::{HashInfo, HashOperation, Hasher, HasherInfo};
 #[cfg(feature = "merge")]
 pub use merge::{
     ComparatorKernel, MergeInfo, MergeMethod, MergeOperation, MergeSegments, MergeSequence, Merger, MergerInfo,
@@ -77,7 +82,7 @@ pub use radix::{KeyType, Layout, Order, Placement, Segments, ValueType};
 #[cfg(feature = "primitive")]
 pub use requests::Request;
 pub use requirements::Requirements;
-pub use shared::{SOURCE_B, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, STATUS_OUTPUT_CLAMPED};
+pub use shared::{SOURCE_B, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, STATUS_OUTPUT_CLAMPED, STATUS_TABLE_FULL};
 #[cfg(feature = "sort")]
 pub use sort::{SortInfo, Sorter, SorterInfo};
 #[cfg(feature = "split")]

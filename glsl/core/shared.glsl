@@ -118,6 +118,16 @@ const uint OPERATION_UPDATE = 5;
 const uint OPERATION_UPDATE_BY_VALUE = 6;
 const uint OPERATION_UNIQUE = 7;
 const uint OPERATION_SEGMENTS = 256;
+const uint STATUS_TABLE_FULL = 8;
+const uint TABLE_FORMAT = 1;
+const uint HEADER_BYTES = 256;
+const uint SLICE_SLOTS = 1024;
+const uint BUCKET_WORDS = 16;
+const uint OVERFLOW_SHARE = 32;
+const uint MOST_PROBES = 16;
+const uint HASH_INSERT = 0;
+const uint HASH_ASSIGN = 1;
+const uint HASH_ERASE = 2;
 
 struct KeyRange {
     uint first;
@@ -449,4 +459,39 @@ struct MergePush {
     uint level;
     uint levels;
     uint run_items;
+};
+
+struct HashHeader {
+    uint format;
+    uint slices;
+    uint used;
+    uint entries;
+    uint erased;
+    uvec2 reserved;
+    uvec4 empty_value;
+    uvec4 erased_value;
+};
+
+struct HashProblem {
+    uvec2 keys;
+    uvec2 values;
+    uvec2 table;
+    uvec2 count;
+    uvec2 status;
+    uvec2 found;
+    uvec2 leftover_keys;
+    uvec2 leftover_values;
+    uvec2 leftover_count;
+    uint max_count;
+    uint slices;
+};
+
+struct HashPush {
+    HashProblem problem;
+    uvec2 scratch;
+    uvec2 payload;
+    uint hashes;
+    uint sorted_hashes;
+    uint spilled;
+    uint state;
 };

@@ -29,6 +29,8 @@ mod split;
 
 mod merge;
 
+mod hash;
+
 mod batch;
 
 pub use batch::*;
@@ -71,4 +73,8 @@ pub enum TrmStructureType {
     MergerCreateInfo = 3000,
     /// TrmMergeInfo
     MergeInfo = 3001,
+    /// TrmHasherCreateInfo
+    HasherCreateInfo = 4000,
+    /// TrmHashInfo
+    HashInfo = 4001,
 }

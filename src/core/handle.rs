@@ -184,6 +184,22 @@ impl<K: JobKind> Jobs<K> for One<'_, K> {
     }
 }
 
+/// The jobs of a table: those of requests, or one that a composing primitive has made.
+pub(crate) enum TableJobs<'a, K: JobKind> {
+    Requests(&'a dyn Jobs<K>),
+    #[cfg_attr(not(feature = "default"), allow(dead_code, reason = "primitives that are made of others have such"))]
+    Part(One<'a, K>),
+}
+
+impl<K: JobKind> TableJobs<'_, K> {
+    pub(crate) fn for_each(&self, visit: &mut dyn FnMut(&K::Job<'_>)) {
+        match self {
+            Self::Requests(jobs) => jobs.for_each(visit),
+            Self::Part(one) => one.for_each(visit),
+        }
+    }
+}
+
 /// Scratch of the largest job with this maximum count.
 fn scratch_of<P: Planner>(planner: &P, max_count: u32) -> Result<u64> {
     with_largest(planner, max_count, |_, bytes| Ok(bytes))

@@ -129,6 +129,19 @@ impl<M: Method> Operation<M> {
         Ok(operation)
     }
 
+    /// Without pipelines, for a primitive whose requests have such a part: their plans name the variants.
+    #[cfg_attr(not(feature = "hash"), allow(dead_code, reason = "primitives that are made of others call it"))]
+    pub(crate) fn part(device: &Device, format: Format, method: M) -> Self {
+        let (strategy, of_few) = method.strategies(&format, device.profile().strategy);
+        Self { handle: Handle::new(device), format, method, strategy, batches: true, of_few }
+    }
+
+    /// The configuration and the algorithm of a group.
+    #[cfg_attr(not(feature = "hash"), allow(dead_code, reason = "primitives that are made of others call it"))]
+    pub(crate) fn configured(&self, group: Group<M, M::Algorithm>) -> (Config<'_>, M::Algorithm) {
+        (Config { strategy: group.strategy, ..self.config(group.alone) }, group.algorithm)
+    }
+
     /// Never [`Strategy::Auto`].
     pub(crate) fn strategy(&self) -> Strategy {
         self.strategy
@@ -259,8 +272,8 @@ impl<M: Method> Planner for Operation<M> {
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<M::Table<'a>> {
-        let config = Config { strategy: group.strategy, ..self.config(group.alone) };
-        self.method.lay_out(config, group.algorithm, jobs, scratch, layout)
+        let (config, algorithm) = self.configured(group);
+        self.method.lay_out(config, algorithm, jobs, scratch, layout)
     }
 
     fn largest(&self, max_count: u32) -> M::Job {

@@ -27,7 +27,7 @@ use crate::{Count, Device, Placement, Range, Result, Scratch, Segments, Strategy
 #[cfg(test)]
 pub(crate) use algorithm::{Algorithm, Finish};
 use ash::vk;
-#[cfg(test)]
+#[cfg(any(test, feature = "hash"))]
 pub(crate) use plan::SortTable;
 pub(crate) use plan::Sorting;
 

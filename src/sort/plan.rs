@@ -1,14 +1,15 @@
 //! The plan of a sort.
 
 use super::algorithm::{Algorithm, Finish, small_ranking};
+use crate::core::handle::{One, TableJobs};
 use crate::core::memory::Arguments;
 use crate::core::plan::{Groups, Plan, Resources, Rows, Table};
-use crate::core::primitive::{Jobs, PlanSource};
+use crate::core::primitive::{Jobs, PlanSource, Planner};
 use crate::core::scratch::Layout;
 use crate::kernels::Kernel;
 use crate::merge::Merging;
 use crate::radix::{
-    Algorithm as _, Config, Format, Given, ItemRole, Items, Method, PLAIN, PassFacts, Passes, Problems, Values,
+    Algorithm as _, Config, Format, Given, ItemRole, Items, Method, Operation, PLAIN, PassFacts, Passes, Problems, Values,
     push_constants, set,
 };
 use crate::shared::{FLAG_HISTOGRAMS, MergePush, PathPush, RankPush, SmallPush};
@@ -83,7 +84,7 @@ impl Method for Sorting {
         let each = |visit: &mut dyn FnMut(&Items)| jobs.for_each(visit);
         let problems =
             Problems::new(config, algorithm.outline(&config), &each, jobs.bounding_ranges(), scratch, layout)?;
-        Ok(SortTable { problems, algorithm, jobs })
+        Ok(SortTable { problems, algorithm, jobs: TableJobs::Requests(jobs) })
     }
 }
 
@@ -91,7 +92,26 @@ impl Method for Sorting {
 pub(crate) struct SortTable<'a> {
     pub(crate) problems: Problems<'a>,
     pub(crate) algorithm: Algorithm,
-    jobs: &'a dyn Jobs<(Items, ItemRole)>,
+    jobs: TableJobs<'a, (Items, ItemRole)>,
+}
+
+impl Operation<Sorting> {
+    /// Lays out a sort that is a part of another primitive's request.
+    #[cfg_attr(not(feature = "hash"), allow(dead_code, reason = "primitives that are made of others call it"))]
+    pub(crate) fn lay_out_part(
+        &self,
+        group: <Self as Planner>::Group,
+        items: Items,
+        scratch: u64,
+        layout: &mut Layout,
+    ) -> Result<SortTable<'_>> {
+        let one = One::new(self, items);
+        let (config, algorithm) = self.configured(group);
+        let each = |visit: &mut dyn FnMut(&Items)| visit(&items);
+        let outline = algorithm.outline(&config);
+        let problems = Problems::new(config, outline, &each, one.bounding_ranges(), scratch, layout)?;
+        Ok(SortTable { problems, algorithm, jobs: TableJobs::Part(one) })
+    }
 }
 
 impl Table for SortTable<'_> {

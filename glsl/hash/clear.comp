@@ -1,0 +1,45 @@
+// Makes a table empty: writes its header, and EMPTY into all slots.
+//
+// In:  nothing.
+// Out: the whole table.
+// Workgroups: one for each THREADS * ITEMS blocks of 16 bytes behind the header.
+// Memory order: every word is written once.
+// Progress: never waits.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#define PUSH HashPush
+
+layout(push_constant, scalar) uniform Push {
+    PUSH args;
+};
+
+layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
+
+#include "hash/table.glsl"
+
+void main() {
+    uint first = linear_group() * THREADS * ITEMS;
+    if (linear_group() == 0 && thread_id() == 0) {
+        HashHeader header;
+        header.format = TABLE_FORMAT | KEY_WORDS << 8 | VALUE_WORDS << 16;
+        header.slices = args.problem.slices;
+        header.used = 0;
+        header.entries = 0;
+        header.erased = 0;
+        header.reserved = uvec2(0);
+        header.empty_value = uvec4(0);
+        header.erased_value = uvec4(0);
+        Header(args.problem.table).v = header;
+    }
+    uint slices = args.problem.slices + (args.problem.slices + OVERFLOW_SHARE - 1) / OVERFLOW_SHARE;
+    uint blocks_a_slice = SLICE_SLOTS * SLOT_WORDS / 4;
+    uvec2 target = advance(slice_address(0), bytes_of(first, 16));
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        uint block = k * THREADS + thread_id();
+        if (first + block < slices * blocks_a_slice) Quads(target).v[block] = uvec4(0xffffffffu);
+    }
+}

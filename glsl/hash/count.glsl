@@ -1,0 +1,13 @@
+// The number of items of a batch, and the status word of the operation.
+
+uint batch_count() {
+    uint most = args.problem.max_count;
+    return is_null(args.problem.count) ? most : min(Words(args.problem.count).v[0], most);
+}
+
+// Writes the status. One invocation.
+void write_status() {
+    if (is_null(args.problem.status)) return;
+    bool clamped = !is_null(args.problem.count) && Words(args.problem.count).v[0] > args.problem.max_count;
+    Words(args.problem.status).v[0] = clamped ? STATUS_COUNT_CLAMPED : 0;
+}

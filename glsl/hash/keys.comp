@@ -1,0 +1,53 @@
+// Hashes the keys of a batch, and prepares what the following passes write.
+//
+// In:  keys; their count, if it is in device memory; the table's header.
+// Out: hashes[i]: the first hash of key i; a zero for each 32 items in `spilled`; the status; a leftover count of zero;
+//      in `state`: whether the table has been used since it was cleared.
+// Workgroups: one for each THREADS * ITEMS keys at the maximum count, at least one.
+// Memory order: inputs come from earlier dispatches; every word is written once.
+// Progress: never waits.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#define PUSH HashPush
+
+layout(push_constant, scalar) uniform Push {
+    PUSH args;
+};
+
+layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
+
+#include "radix/scratch.glsl"
+#include "hash/table.glsl"
+#include "hash/count.glsl"
+
+void main() {
+    uint count = batch_count();
+    uint first = linear_group() * THREADS * ITEMS;
+    if (linear_group() == 0 && thread_id() == 0) {
+        write_status();
+        if (!is_null(args.problem.leftover_count)) Words(args.problem.leftover_count).v[0] = 0;
+        Words(scratch_part(args.state)).v[0] = Header(args.problem.table).v.used;
+    }
+    Words hashes = Words(scratch_part(args.hashes));
+    Words spilled = Words(scratch_part(args.spilled));
+    uint keys[ITEMS * KEY_WORDS];
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        uint key[KEY_WORDS];
+        uint index = first + k * THREADS + thread_id();
+        if (index < count) load_key(index, key);
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys[k * KEY_WORDS + w] = key[w];
+    }
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        uint key[KEY_WORDS];
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = keys[k * KEY_WORDS + w];
+        uint index = first + k * THREADS + thread_id();
+        if (index < count) {
+            hashes.v[index] = first_hash(key);
+            if (index % 32 == 0) spilled.v[index / 32] = 0;
+        }
+    }
+}

@@ -1,0 +1,530 @@
+// Changes a table: one workgroup applies all items of a batch whose keys belong to its slice, in shared memory.
+//
+// In:  the hashes of the batch, sorted by their first bits, and by the order of the batch if these are equal; the
+//      values of the items in this order, or their indices; the slice.
+// Out: the slice, if some item belongs to it; a bit in `spilled` for each item that has no place in its path. With
+//      OVERFLOW, these items are applied to the overflow slices: one workgroup for each. Those that have no place there
+//      either are appended to the leftover items.
+// Workgroups: one for each slice.
+// Memory order: a workgroup is the only one that accesses its slice, except for overflow slices: home slices read them,
+//               and a later dispatch writes them. Reserved entries of the header belong to the slice of their key.
+//               Counters are atomic.
+// Progress: never waits. Loops that take slots end: each repetition finds that another item has taken one.
+//
+// The order of a batch decides which item of several with equal keys provides the value. Each slot has an owner, an
+// index that orders the possible sources of its value: the smallest one wins, whatever the order of execution.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#define PUSH HashPush
+
+layout(push_constant, scalar) uniform Push {
+    PUSH args;
+};
+
+layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 16;
+layout(constant_id = SPEC_OPERATION) const uint OPERATION = 0;
+
+const bool ASSIGNS = OPERATION == HASH_ASSIGN;
+const bool ERASES = OPERATION == HASH_ERASE;
+
+#include "radix/scratch.glsl"
+#include "hash/table.glsl"
+#include "hash/count.glsl"
+
+// Keys of one word and values of at most one are sorted with the hashes. Otherwise indices are.
+const bool BY_INDEX = KEY_WORDS > 1 || VALUE_WORDS > 1;
+const bool ONE_WORD = KEY_WORDS == 1;
+const uint OWN_SLOTS = SLICE_SLOTS / THREADS;
+// Slots are stored column by column: those of neighboring buckets are in neighboring banks.
+const uint COLUMN = BUCKETS + 4;
+
+// Owners: slots of the slice as it was, or items. All are below these two.
+const uint NOBODY = 0xffffffffu;
+const uint GONE = 0xfffffffeu;
+const uint ITEMS_BEGIN = 0x80000000u;
+// The last word of the keys EMPTY and ERASED.
+const uint EMPTY_WORD = 0xffffffffu;
+const uint ERASED_WORD = 0xfffffffeu;
+
+// The key of each slot, of one word. Longer keys are read where their owner says.
+shared uint sh_keys[ONE_WORD ? SLOTS * COLUMN : 1];
+shared uint sh_owners[SLOTS * COLUMN];
+shared uint sh_filters[BUCKETS];
+shared uint sh_reserved[2];
+// The range of positions, and the ranges that are left while it is being searched for.
+shared uint sh_first[2];
+shared uint sh_left[2];
+shared uint sh_before[2];
+shared uint sh_added;
+shared uint sh_removed;
+shared uint sh_reused;
+shared uint sh_items;
+
+// Positions are those in the order of the sort.
+uint hash_at(uint position) { return Words(scratch_part(args.sorted_hashes)).v[position]; }
+
+// The index of an item in the caller's arrays.
+uint index_at(uint position) { return BEGIN_BIT == 32 ? position : Words(args.payload).v[position]; }
+
+void key_at(uint position, out uint key[KEY_WORDS]) {
+    if (ONE_WORD) key[0] = unmix_bits(hash_at(position));
+    else load_key(index_at(position), key);
+}
+
+uint owner_of_item(uint position) { return ASSIGNS ? ITEMS_BEGIN - 1 - position : ITEMS_BEGIN + position; }
+uint owner_of_slot(uint slot) { return ASSIGNS ? ITEMS_BEGIN + slot : slot; }
+bool is_item(uint owner) { return ASSIGNS ? owner < ITEMS_BEGIN : owner >= ITEMS_BEGIN && owner < GONE; }
+uint position_of(uint owner) { return ASSIGNS ? ITEMS_BEGIN - 1 - owner : owner - ITEMS_BEGIN; }
+uint slot_of(uint owner) { return ASSIGNS ? owner - ITEMS_BEGIN : owner; }
+
+uint own_slice() {
+#ifdef OVERFLOW
+    return args.problem.slices + linear_group();
+#else
+    return linear_group();
+#endif
+}
+
+// The home slices of the items that this workgroup may have.
+uint first_home() {
+#ifdef OVERFLOW
+    return linear_group() * OVERFLOW_SHARE;
+#else
+    return linear_group();
+#endif
+}
+
+uint last_home() {
+#ifdef OVERFLOW
+    return linear_group() * OVERFLOW_SHARE + OVERFLOW_SHARE - 1;
+#else
+    return linear_group();
+#endif
+}
+
+uint value_word(uint position, uint w) {
+    if (!BY_INDEX) return Words(args.payload).v[position];
+    return Words(advance(args.problem.values, bytes_of(index_at(position), VALUE_WORDS * 4))).v[w];
+}
+
+// The key of an owned slot.
+void key_of(uint owner, out uint key[KEY_WORDS]) {
+    if (is_item(owner)) {
+        key_at(position_of(owner), key);
+    } else {
+        uint slot[SLOT_WORDS];
+        load_slot(slice_address(own_slice()), slot_of(owner), slot);
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = slot[w];
+    }
+}
+
+// Finds the positions of hashes that may belong to the slices from first_home() to last_home(): those of their first
+// bits, by which they are sorted. Half of the threads search for either end.
+void find_positions(uint count) {
+    const uint SEARCHERS = THREADS / 2;
+    uint end = thread_id() / SEARCHERS;
+    uint searcher = thread_id() % SEARCHERS;
+    uint mask = BEGIN_BIT == 32 ? 0xffffffffu : (1u << (BEGIN_BIT % 32)) - 1;
+    if (searcher == 0) {
+        sh_first[end] = 0;
+        sh_left[end] = count;
+    }
+    barrier();
+    while (max(sh_left[0], sh_left[1]) != 0) {
+        // The end is in [first, first + left]. Each searcher tests one position; `before` of them lie before the end.
+        uint first = sh_first[end];
+        uint left = sh_left[end];
+        uint step = left / (SEARCHERS + 1) + 1;
+        barrier();
+        if (searcher == 0) sh_before[end] = 0;
+        barrier();
+        uint tested = (searcher + 1) * step - 1;
+        if (tested < left) {
+            uint hash = hash_at(first + tested);
+            bool is_before = end == 0 ? slice_of(hash | mask) < first_home() : slice_of(hash & ~mask) <= last_home();
+            if (is_before) atomicAdd(sh_before[end], 1u);
+        }
+        barrier();
+        if (searcher == 0) {
+            uint before = sh_before[end] * step;
+            sh_first[end] = first + before;
+            sh_left[end] = min(step - 1, left - before);
+        }
+        barrier();
+    }
+}
+
+bool is_spilled(uint position) {
+    return (Words(scratch_part(args.spilled)).v[position / 32] >> (position % 32) & 1) != 0;
+}
+
+// The item has no place in this slice.
+void spill(uint position) {
+#ifdef OVERFLOW
+    if (ERASES) return;
+    uint key[KEY_WORDS];
+    key_at(position, key);
+    if (!is_null(args.problem.status)) atomicOr(Words(args.problem.status).v[0], STATUS_TABLE_FULL);
+    if (is_null(args.problem.leftover_count)) return;
+    uint index = atomicAdd(Words(args.problem.leftover_count).v[0], 1u);
+    Words keys = Words(advance(args.problem.leftover_keys, bytes_of(index, KEY_WORDS * 4)));
+    if (!is_null(args.problem.leftover_keys)) {
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys.v[w] = key[w];
+    }
+    if (VALUE_WORDS != 0 && !is_null(args.problem.leftover_values)) {
+        Words values = Words(advance(args.problem.leftover_values, bytes_of(index, VALUE_WORDS * 4)));
+        for (uint w = 0; w < VALUE_WORDS; ++w) values.v[w] = value_word(position, w);
+    }
+#else
+    atomicOr(Words(scratch_part(args.spilled)).v[position / 32], 1u << (position % 32));
+#endif
+}
+
+#ifndef OVERFLOW
+// Whether the overflow slice has a key. No workgroup of this dispatch writes it.
+bool is_in_overflow(uint key[KEY_WORDS], uint first, uint second) {
+    Probe probe = overflow_probe(first, second);
+    uvec2 slice = slice_address(probe.slice);
+    for (uint k = 0; k < MOST_PROBES; ++k) {
+        for (uint s = 0; s < SLOTS; ++s) {
+            uint slot[SLOT_WORDS];
+            uint found[KEY_WORDS];
+            load_slot(slice, probe.bucket * SLOTS + s, slot);
+            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) found[w] = slot[w];
+            if (keys_equal(found, key)) return true;
+            if (reserved_index(found) == 0) return false;
+        }
+        advance_probe(probe);
+    }
+    return false;
+}
+#endif
+
+uint shared_key(uint at) {
+    return atomicLoad(sh_keys[at], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+}
+
+uint shared_owner(uint at) {
+    return atomicLoad(sh_owners[at], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+}
+
+bool is_empty(uint at) { return ONE_WORD ? shared_key(at) == EMPTY_WORD : shared_owner(at) == NOBODY; }
+bool is_erased(uint at) { return ONE_WORD ? shared_key(at) == ERASED_WORD : shared_owner(at) == GONE; }
+
+// Whether a slot has this key, or this thread has taken it for the key: it was empty, or, if `reuses`, that of an erased
+// key. Of all items with the key, the one with the smallest owner will own the slot.
+bool takes(uint at, uint key[KEY_WORDS], uint owner, bool reuses, out bool was_free) {
+    was_free = false;
+    if (ONE_WORD) {
+        uint taken = reuses ? ERASED_WORD : EMPTY_WORD;
+        uint found = shared_key(at);
+        if (found == taken) {
+            found = atomicCompSwap(sh_keys[at], taken, key[0]);
+            was_free = found == taken;
+        }
+        if (!was_free && found != key[0]) return false;
+    } else {
+        uint taken = reuses ? GONE : NOBODY;
+        uint found = shared_owner(at);
+        if (found == taken) {
+            found = atomicCompSwap(sh_owners[at], taken, owner);
+            was_free = found == taken;
+        }
+        if (!was_free) {
+            if (found >= GONE) return false;
+            uint other[KEY_WORDS];
+            key_of(found, other);
+            if (!keys_equal(other, key)) return false;
+        }
+    }
+    atomicMin(sh_owners[at], owner);
+    return true;
+}
+
+// Finds the slot of a key, or takes one for it: an erased slot of its path, or the first empty one. All items with the
+// same key take the same slot. Returns false if the path has none, or if the overflow slice may have the key.
+bool insert(uint key[KEY_WORDS], uint first, uint second, uint position) {
+    uint owner = owner_of_item(position);
+    // Repeated if another key takes the erased slot first.
+    for (uint attempt = 0; attempt < SLICE_SLOTS; ++attempt) {
+#ifdef OVERFLOW
+        Probe probe = overflow_probe(first, second);
+#else
+        Probe probe = home_probe(first, second);
+#endif
+        uint erased = NOBODY;
+        bool is_open = false;
+        for (uint k = 0; k < MOST_PROBES && !is_open; ++k) {
+            for (uint s = 0; s < SLOTS && !is_open; ++s) {
+                uint at = s * COLUMN + probe.bucket;
+                if (is_erased(at)) {
+                    erased = erased == NOBODY ? at : erased;
+                    continue;
+                }
+                if (erased != NOBODY && is_empty(at)) {
+                    is_open = true;
+                    break;
+                }
+                bool was_free;
+                if (takes(at, key, owner, false, was_free)) {
+                    if (was_free) atomicAdd(sh_added, 1u);
+                    return true;
+                }
+            }
+            if (!is_open) {
+                atomicOr(sh_filters[probe.bucket], 1u << probe.match);
+                advance_probe(probe);
+            }
+        }
+        if (erased == NOBODY) return false;
+#ifndef OVERFLOW
+        if (!is_open && is_in_overflow(key, first, second)) return false;
+#endif
+        bool was_erased;
+        if (takes(erased, key, owner, true, was_erased)) {
+            if (was_erased) {
+                atomicAdd(sh_added, 1u);
+                atomicAdd(sh_reused, 1u);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+// Erases a key. Returns false if the overflow slice may have it.
+bool erase(uint key[KEY_WORDS], uint first, uint second) {
+#ifdef OVERFLOW
+    Probe probe = overflow_probe(first, second);
+#else
+    Probe probe = home_probe(first, second);
+#endif
+    for (uint k = 0; k < MOST_PROBES; ++k) {
+        for (uint s = 0; s < SLOTS; ++s) {
+            uint at = s * COLUMN + probe.bucket;
+            uint owner = shared_owner(at);
+            if (owner == NOBODY) return true;
+            if (owner == GONE) continue;
+            uint other[KEY_WORDS];
+            if (ONE_WORD) other[0] = sh_keys[at];
+            else key_of(owner, other);
+            if (!keys_equal(other, key)) continue;
+            if (atomicCompSwap(sh_owners[at], owner, GONE) == owner) atomicAdd(sh_removed, 1u);
+            return true;
+        }
+        if ((sh_filters[probe.bucket] >> probe.match & 1) == 0) return true;
+        advance_probe(probe);
+    }
+    return false;
+}
+
+// Whether the key in one slot of a bucket is above that in another one. Both have keys.
+bool is_above(uint a, uint b) {
+    if (ONE_WORD) return sh_keys[a] > sh_keys[b];
+    uint key_a[KEY_WORDS];
+    uint key_b[KEY_WORDS];
+    key_of(sh_owners[a], key_a);
+    key_of(sh_owners[b], key_b);
+    bool above = false;
+    [[unroll]] for (uint k = KEY_WORDS; k-- != 0;) above = key_a[k] == key_b[k] ? above : key_a[k] > key_b[k];
+    return above;
+}
+
+// The slot with the largest key of `slots` slots from `first` on.
+uint most_of(uint bucket, uint first, uint slots) {
+    uint most = first * COLUMN + bucket;
+    for (uint s = 1; s < slots; ++s) {
+        uint at = (first + s) * COLUMN + bucket;
+        if (is_above(at, most)) most = at;
+    }
+    return most;
+}
+
+// Index of the first match of `slots` slots each.
+uint first_match(uint slots) { return SLOTS - 2 * SLOTS / slots; }
+
+// The bits of the matches in a full bucket without erased slots.
+uint filter_of(uint bucket) {
+    uint bits = 0;
+    for (uint slots = 2; slots <= SLOTS; slots *= 2) {
+        for (uint m = 0; m < SLOTS / slots; ++m) {
+            uint left = most_of(bucket, m * slots, slots / 2);
+            uint right = most_of(bucket, m * slots + slots / 2, slots / 2);
+            if (is_above(left, right)) bits |= 1u << (first_match(slots) + m);
+        }
+    }
+    return bits;
+}
+
+void swap_slots(uint a, uint b) {
+    uint owner = sh_owners[a];
+    sh_owners[a] = sh_owners[b];
+    sh_owners[b] = owner;
+    if (ONE_WORD) {
+        uint key = sh_keys[a];
+        sh_keys[a] = sh_keys[b];
+        sh_keys[b] = key;
+    }
+}
+
+// Orders the keys of a full bucket so that its matches have these bits. A match of many slots is decided first: those of
+// its halves do not change it.
+void store_filter(uint bucket, uint bits) {
+    for (uint slots = SLOTS; slots >= 2; slots /= 2) {
+        for (uint m = 0; m < SLOTS / slots; ++m) {
+            uint left = m * slots;
+            uint right = left + slots / 2;
+            bool above = is_above(most_of(bucket, left, slots / 2), most_of(bucket, right, slots / 2));
+            if (above == ((bits >> (first_match(slots) + m) & 1) != 0)) continue;
+            for (uint s = 0; s < slots / 2; ++s) swap_slots((left + s) * COLUMN + bucket, (right + s) * COLUMN + bucket);
+        }
+    }
+}
+
+// Whether a bucket has no empty slot, and whether it has erased ones.
+bool is_full(uint bucket) { return sh_owners[(SLOTS - 1) * COLUMN + bucket] != NOBODY; }
+
+bool has_erased(uint bucket) {
+    bool erased = false;
+    for (uint s = 0; s < SLOTS; ++s) erased = erased || sh_owners[s * COLUMN + bucket] == GONE;
+    return erased;
+}
+
+// The place in shared memory of a slot.
+uint place_of(uint slot) { return slot % SLOTS * COLUMN + slot / SLOTS; }
+
+// Loads the slice. A table that has not been used since it was cleared is known to be empty.
+void load_slice(bool is_used) {
+    uvec2 slice = slice_address(own_slice());
+    [[unroll]] for (uint k = 0; k < OWN_SLOTS; ++k) {
+        uint index = k * THREADS + thread_id();
+        uint slot[SLOT_WORDS];
+        uint key[KEY_WORDS];
+        [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) slot[w] = 0xffffffffu;
+        if (is_used) load_slot(slice, index, slot);
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = slot[w];
+        uint reserved = reserved_index(key);
+        sh_owners[place_of(index)] = reserved == NOT_RESERVED ? owner_of_slot(index) : NOBODY - reserved;
+        if (ONE_WORD) sh_keys[place_of(index)] = key[0];
+    }
+    barrier();
+    for (uint bucket = thread_id(); bucket < BUCKETS; bucket += THREADS) {
+        uint bits = 0;
+        if (is_used && is_full(bucket)) bits = has_erased(bucket) ? (1u << MATCHES) - 1 : filter_of(bucket);
+        sh_filters[bucket] = bits;
+    }
+}
+
+// Stores the slice. A value may come from another slot of the slice, so all are loaded first.
+void store_slice() {
+    uvec2 slice = slice_address(own_slice());
+    uint slots[OWN_SLOTS * SLOT_WORDS];
+    [[unroll]] for (uint k = 0; k < OWN_SLOTS; ++k) {
+        uint at = place_of(k * THREADS + thread_id());
+        uint owner = sh_owners[at];
+        uint slot[SLOT_WORDS];
+        [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) slot[w] = 0xffffffffu;
+        if (owner >= GONE) {
+            slot[KEY_WORDS - 1] = owner == GONE ? ERASED_WORD : EMPTY_WORD;
+        } else if (is_item(owner)) {
+            uint key[KEY_WORDS];
+            if (ONE_WORD) key[0] = sh_keys[at];
+            else key_at(position_of(owner), key);
+            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) slot[w] = key[w];
+            [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) slot[KEY_WORDS + w] = value_word(position_of(owner), w);
+        } else if (ONE_WORD && VALUE_WORDS == 0) {
+            slot[0] = sh_keys[at];
+        } else {
+            load_slot(slice, slot_of(owner), slot);
+        }
+        [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) slots[k * SLOT_WORDS + w] = slot[w];
+    }
+    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease);
+    [[unroll]] for (uint k = 0; k < OWN_SLOTS; ++k) {
+        uint slot[SLOT_WORDS];
+        [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) slot[w] = slots[k * SLOT_WORDS + w];
+        store_slot(slice, k * THREADS + thread_id(), slot);
+    }
+}
+
+// Applies the items with a reserved key. All of them belong to the same slice.
+void apply_reserved(uint reserved) {
+    uint owner = sh_reserved[reserved];
+    if (owner == NOBODY) return;
+    Header header = Header(args.problem.table);
+    bool has_entry = header.v.reserved[reserved] != 0;
+    header.v.reserved[reserved] = ERASES ? 0 : 1;
+    if (has_entry == ERASES) atomicAdd(header.v.entries, ERASES ? 0xffffffffu : 1u);
+    if (ERASES || has_entry && !ASSIGNS) return;
+    for (uint w = 0; w < VALUE_WORDS; ++w) {
+        store_reserved_value(reserved, w, value_word(position_of(owner), w));
+    }
+}
+
+void main() {
+    // 1. Find the items of this workgroup.
+    uint count = batch_count();
+    if (thread_id() == 0) {
+        sh_added = 0;
+        sh_removed = 0;
+        sh_reused = 0;
+        sh_items = 0;
+        sh_reserved[0] = NOBODY;
+        sh_reserved[1] = NOBODY;
+    }
+    find_positions(count);
+    uint begin = sh_first[0];
+    uint end = sh_first[1];
+#ifdef OVERFLOW
+    for (uint word = begin / 32 + thread_id(); word * 32 < end; word += THREADS) {
+        if (Words(scratch_part(args.spilled)).v[word] != 0) sh_items = 1;
+    }
+    barrier();
+    if (sh_items == 0) return;
+#else
+    if (begin == end) return;
+#endif
+
+    // 2. Load the slice.
+    load_slice(Words(scratch_part(args.state)).v[0] != 0);
+    barrier();
+
+    // 3. Apply the items.
+    for (uint position = begin + thread_id(); position < end; position += THREADS) {
+#ifdef OVERFLOW
+        if (!is_spilled(position)) continue;
+#endif
+        uint first = hash_at(position);
+        uint home = slice_of(first);
+        if (home < first_home() || home > last_home()) continue;
+        uint key[KEY_WORDS];
+        key_at(position, key);
+        uint reserved = reserved_index(key);
+        if (reserved != NOT_RESERVED) {
+            atomicMin(sh_reserved[reserved], owner_of_item(position));
+            continue;
+        }
+        uint second = second_hash(key);
+        bool applied = ERASES ? erase(key, first, second) : insert(key, first, second, position);
+        if (!applied) spill(position);
+    }
+    barrier();
+
+    // 4. Store the filters of full buckets, then the slice.
+    for (uint bucket = thread_id(); bucket < BUCKETS; bucket += THREADS) {
+        if (is_full(bucket) && !has_erased(bucket)) store_filter(bucket, sh_filters[bucket]);
+    }
+    if (thread_id() < 2) apply_reserved(thread_id());
+    barrier();
+    store_slice();
+    if (thread_id() == 0) {
+        Header header = Header(args.problem.table);
+        header.v.used = 1;
+        atomicAdd(header.v.entries, sh_added - sh_removed);
+        atomicAdd(header.v.erased, sh_removed - sh_reused);
+    }
+}

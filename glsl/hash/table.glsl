@@ -1,0 +1,156 @@
+// A hash table in device memory: a header, then slices of SLICE_SLOTS slots, then overflow slices of the same form.
+//
+// A slice is a small table of its own. It consists of buckets of BUCKET_WORDS words, so a bucket is two sectors of 32
+// bytes. The hash of a key selects its home slice, a bucket in it, and an odd distance between the buckets that are
+// probed (double hashing). A key that finds no slot in MOST_PROBES buckets lies in the overflow slice of its home
+// slice, which it shares with OVERFLOW_SHARE - 1 other slices.
+//
+// The slots of a bucket are filled in order. An empty slot holds EMPTY, all ones; the slot of an erased key holds
+// ERASED, all ones but for the last bit of the last word. These two keys have entries in the header instead.
+//
+// A full bucket without erased slots also holds a filter. A tournament among its keys has SLOTS - 1 matches, and the
+// bucket may have its keys in any order: so each match stores a bit. The bit is set if the maximum of the left half is
+// larger than that of the right half. A key that is not in its bucket, but in a later one, has set the bit of its
+// match: a search may end at a full bucket without this bit. The matches of two slots each come first, from the left,
+// then those of four, and so on.
+
+layout(constant_id = SPEC_KEY_WORDS) const uint KEY_WORDS = 1;
+layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 1;
+
+// Words of a slot: 1, 2 or 4.
+const uint SLOT_WORDS = KEY_WORDS + VALUE_WORDS > 2 ? 4 : KEY_WORDS + VALUE_WORDS;
+// Slots of a bucket.
+const uint SLOTS = BUCKET_WORDS / SLOT_WORDS;
+// Matches of the tournament of a full bucket.
+const uint MATCHES = SLOTS - 1;
+// Buckets of a slice. Their number has BUCKET_BITS bits less one.
+const uint BUCKETS = SLICE_SLOTS / SLOTS;
+const uint BUCKET_BITS = SLOT_WORDS == 1 ? 6 : SLOT_WORDS == 2 ? 7 : 8;
+
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Header {
+    HashHeader v;
+};
+// A word of the value of a reserved key.
+uint reserved_value(uint reserved, uint w) {
+    Header header = Header(args.problem.table);
+    return reserved == 0 ? header.v.empty_value[w] : header.v.erased_value[w];
+}
+
+void store_reserved_value(uint reserved, uint w, uint value) {
+    Header header = Header(args.problem.table);
+    if (reserved == 0) header.v.empty_value[w] = value;
+    else header.v.erased_value[w] = value;
+}
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Pairs {
+    uvec2 v[];
+};
+layout(buffer_reference, scalar, buffer_reference_align = 16) buffer Quads {
+    uvec4 v[];
+};
+
+// The finalizer of MurmurHash3 (Appleby), a bijection.
+uint mix_bits(uint h) {
+    h = (h ^ (h >> 16)) * 0x85ebca6bu;
+    h = (h ^ (h >> 13)) * 0xc2b2ae35u;
+    return h ^ (h >> 16);
+}
+
+// The inverse of mix_bits.
+uint unmix_bits(uint h) {
+    h = (h ^ (h >> 16)) * 0x7ed1b41du;
+    h = (h ^ (h >> 13) ^ (h >> 26)) * 0xa5cb9243u;
+    return h ^ (h >> 16);
+}
+
+// The first hash selects slice and bucket. It identifies a key of one word.
+uint first_hash(uint key[KEY_WORDS]) {
+    uint h = 0;
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) h = mix_bits(h ^ key[w]);
+    return h;
+}
+
+uint second_hash(uint key[KEY_WORDS]) {
+    uint h = 0x9e3779b9u;
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) h = mix_bits(h ^ key[w]);
+    return h;
+}
+
+uint slice_of(uint first) {
+    uint slice, rest;
+    umulExtended(first, args.problem.slices, slice, rest);
+    return slice;
+}
+
+// The buckets that are probed for a key in one slice.
+struct Probe {
+    uint slice;   // overflow slices follow the others
+    uint bucket;  // of the slice
+    uint step;
+    uint match;   // of the tournament
+};
+
+Probe home_probe(uint first, uint second) {
+    uint slice, rest;
+    umulExtended(first, args.problem.slices, slice, rest);
+    return Probe(slice, rest >> (32 - BUCKET_BITS), (second % BUCKETS) | 1, ((second >> 16) * MATCHES) >> 16);
+}
+
+Probe overflow_probe(uint first, uint second) {
+    uint slice = args.problem.slices + slice_of(first) / OVERFLOW_SHARE;
+    uint bucket = (second * 0x9e3779b9u) >> (32 - BUCKET_BITS);
+    return Probe(slice, bucket, (first % BUCKETS) | 1, (((first >> 8) & 0xffff) * MATCHES) >> 16);
+}
+
+void advance_probe(inout Probe probe) { probe.bucket = (probe.bucket + probe.step) % BUCKETS; }
+
+// Address of the first bucket of a slice.
+uvec2 slice_address(uint slice) {
+    uvec2 slices = advance(args.problem.table, uvec2(HEADER_BYTES, 0));
+    return advance(slices, bytes_of(slice, SLICE_SLOTS * SLOT_WORDS * 4));
+}
+
+void load_slot(uvec2 address, uint index, out uint slot[SLOT_WORDS]) {
+    if (SLOT_WORDS == 1) {
+        slot[0] = Words(address).v[index];
+    } else if (SLOT_WORDS == 2) {
+        uvec2 words = Pairs(address).v[index];
+        [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) slot[w] = words[w % 2];
+    } else {
+        uvec4 words = Quads(address).v[index];
+        [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) slot[w] = words[w];
+    }
+}
+
+void store_slot(uvec2 address, uint index, uint slot[SLOT_WORDS]) {
+    if (SLOT_WORDS == 1) {
+        Words(address).v[index] = slot[0];
+    } else if (SLOT_WORDS == 2) {
+        Pairs(address).v[index] = uvec2(slot[0], slot[SLOT_WORDS - 1]);
+    } else {
+        uvec4 words;
+        [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) words[w] = slot[w];
+        Quads(address).v[index] = words;
+    }
+}
+
+const uint NOT_RESERVED = 2;
+
+// Which of the keys EMPTY (0) and ERASED (1) a key is, or NOT_RESERVED.
+uint reserved_index(uint key[KEY_WORDS]) {
+    bool all = key[KEY_WORDS - 1] >= 0xfffffffeu;
+    [[unroll]] for (uint w = 0; w + 1 < KEY_WORDS; ++w) all = all && key[w] == 0xffffffffu;
+    return all ? 0xffffffffu - key[KEY_WORDS - 1] : NOT_RESERVED;
+}
+
+bool keys_equal(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
+    bool equal = true;
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) equal = equal && a[w] == b[w];
+    return equal;
+}
+
+// A key of the caller's array.
+void load_key(uint index, out uint key[KEY_WORDS]) {
+    uvec2 address = advance(args.problem.keys, bytes_of(index, KEY_WORDS * 4));
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = Words(address).v[w];
+}

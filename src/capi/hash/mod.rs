@@ -1,0 +1,246 @@
+//! The C functions of hashers.
+
+mod types;
+
+pub use types::*;
+
+use crate::capi::border::{border, create, destroy, if_built, write};
+use crate::capi::types::{TrmDevice, VkBool32, VkCommandBuffer, VkDeviceSize, raw};
+#[cfg(feature = "hash")]
+use {
+    crate::capi::batch::ProblemInfo,
+    crate::capi::border::object,
+    crate::capi::convert::{count, range, scratch, timestamps, value_of},
+    crate::capi::info::{check_bits, read},
+    crate::capi::radix::{key_type, value_type},
+    crate::{Error, HashInfo, HashOperation, Hasher, HasherInfo, Request, Result},
+};
+
+/// Creates a hasher with every pipeline that its operation can use: in batches of several problems only with
+/// TRM_HASHER_CREATE_BATCHES_BIT. This is slow: create hashers once. Hashers with equal parameters share their
+/// pipelines.
+///
+/// TrmDeviceCreateInfo::creationThreads threads create the pipelines and end before the call returns. If the system
+/// creates no thread, the calling thread creates all pipelines. With TRM_HASHER_CREATE_DEFERRED_BIT the call creates no
+/// pipelines: see trmCompileHasher().
+///
+/// @param hasher Destroy it with trmDestroyHasher() before the VkDevice; NULL on failure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCreateHasher(
+    device: TrmDevice,
+    info: *const TrmHasherCreateInfo,
+    hasher: *mut TrmHasher,
+) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointers and handles are null or valid.
+        unsafe {
+            create("hasher", hasher, || {
+                if_built!("hash", (device, info), {
+                    let device = object("device", device)?;
+                    Ok(TrmHasher_T(Hasher::new(&device.0, &hasher_info(&read("info", info)?)?)?))
+                })
+            })
+        }
+    })
+}
+
+/// Destroys a hasher, and its pipelines unless another hasher shares them. All command buffers recorded with it must
+/// have finished execution and must not be submitted again. NULL is ignored.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmDestroyHasher(hasher: TrmHasher) {
+    // SAFETY: the caller's handle is valid or null.
+    unsafe { destroy(hasher) }
+}
+
+/// Creates pipelines of a hasher with TRM_HASHER_CREATE_DEFERRED_BIT on the calling thread, until every remaining
+/// pipeline is created or in progress on another thread. Any number of threads may call it at once. The hasher is ready
+/// when all calls have returned.
+///
+/// @return VkResult of a pipeline whose creation failed. The next call tries again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCompileHasher(hasher: TrmHasher) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's handle is null or valid.
+        if_built!("hash", (hasher), unsafe { object("hasher", hasher)? }.0.compile())
+    })
+}
+
+/// Returns whether all pipelines have been created. Until then, recording an operation returns TRM_ERROR_NOT_READY.
+/// Always VK_TRUE without TRM_HASHER_CREATE_DEFERRED_BIT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmGetHasherReady(hasher: TrmHasher, ready: *mut VkBool32) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointer and handle are null or valid.
+        unsafe {
+            write("ready", ready, || if_built!("hash", (hasher), Ok(object("hasher", hasher)?.0.is_ready().into())))
+        }
+    })
+}
+
+/// Returns the bytes of a table with room for capacity keys, a multiple of 16. A table has slices of 1024 slots, at
+/// least one, and an overflow slice for each 32 of them. An insertion that finds no slot reports the key as left over.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmGetHasherTableSize(
+    hasher: TrmHasher,
+    capacity: u32,
+    size: *mut VkDeviceSize,
+) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointer and handle are null or valid.
+        unsafe {
+            write("size", size, || {
+                if_built!("hash", (hasher, capacity), Ok(object("hasher", hasher)?.0.table_size(capacity)))
+            })
+        }
+    })
+}
+
+/// Returns the bytes of scratch that suffice for every batch of at most maxCount keys. The size is non-decreasing in
+/// maxCount. 0 for searches and for clearing. Changes of a table need about 16 to 20 bytes for each key.
+///
+/// @param maxCount At most the hasher's maxCount.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmGetHasherScratch(
+    hasher: TrmHasher,
+    max_count: u32,
+    size: *mut VkDeviceSize,
+) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointer and handle are null or valid.
+        unsafe {
+            write("size", size, || {
+                if_built!("hash", (hasher, max_count), object("hasher", hasher)?.0.scratch_size(max_count))
+            })
+        }
+    })
+}
+
+/// Returns the number of queries that TrmHashInfo::timestamps needs for a batch of exactly maxCount keys: one before
+/// the first pass and one after each pass. All are written. Queries of passes that the operation does not need receive
+/// the time of its end.
+///
+/// @param maxCount At most the hasher's maxCount.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmGetHasherTimestampCount(
+    hasher: TrmHasher,
+    max_count: u32,
+    count: *mut u32,
+) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointer and handle are null or valid.
+        unsafe {
+            write("count", count, || {
+                if_built!("hash", (hasher, max_count), object("hasher", hasher)?.0.timestamp_count(max_count))
+            })
+        }
+    })
+}
+
+/// Appends an operation on a table to commandBuffer. Keys and values of the table are the same on every device
+/// afterwards. Their places in the table are not.
+///
+/// Example: the vertices of a mesh are inserted with their indices; of equal vertices, the first one.
+/// @code{.c}
+/// TrmHashInfo insert = {.sType = TRM_STRUCTURE_TYPE_HASH_INFO, .structSize = sizeof insert};
+/// insert.table = table;
+/// insert.capacity = 2000000;
+/// insert.count.max = 1000000;
+/// insert.keys = vertices;
+/// insert.values = indices;
+/// insert.scratch = scratch;
+/// TrmResult result = trmCmdHash(commandBuffer, inserter, &insert);
+/// @endcode
+///
+/// - Commands: one dispatch for TRM_HASH_OPERATION_FIND and TRM_HASH_OPERATION_CLEAR. Otherwise the hashes of the keys,
+///   a sort by their first bits, and two more, with barriers between them. Timestamps and labels if requested.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read and on the count,
+///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch, SHADER_STORAGE_WRITE on outputs.
+///   TRM_HASH_OPERATION_FIND only reads the table.
+/// - Last access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE.
+/// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table) and
+///   after it (uses of the table, reads of the outputs). Two calls with the same scratch need a barrier between them
+///   as well.
+/// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
+///   changed.
+/// - Waiting: as trmCmdSort().
+///
+/// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
+///   compute; externally synchronized.
+/// @param info Written ranges must not overlap any other range. The table was cleared with the same capacity by a hasher
+///   with the same types, unless this operation clears it. Only hashers have written it since.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCmdHash(
+    command_buffer: VkCommandBuffer,
+    hasher: TrmHasher,
+    info: *const TrmHashInfo,
+) -> raw::TrmResult {
+    border(|| {
+        if_built!("hash", (command_buffer, hasher, info), {
+            // SAFETY: the caller's pointers and handles are null or valid.
+            let (object, info) = unsafe { (object("hasher", hasher)?, read("info", info)?) };
+            if !info.hasher.is_null() && info.hasher != hasher {
+                return Err(Error::Malformed {
+                    argument: "info.hasher",
+                    why: "it is neither NULL nor the hasher given".into(),
+                });
+            }
+            check_bits("reserved", info.reserved, 0)?;
+            // SAFETY: the caller's promises are the same.
+            unsafe { object.0.cmd_hash(command_buffer, &hash_info(&info)) }
+        })
+    })
+}
+
+#[cfg(feature = "hash")]
+fn hasher_info(info: &TrmHasherCreateInfo) -> Result<HasherInfo> {
+    check_bits("flags", info.flags, HASHER_CREATE_BITS)?;
+    check_bits("reserved", info.reserved, 0)?;
+    let operations = [
+        (TrmHashOperation::Insert as i32, HashOperation::Insert),
+        (TrmHashOperation::Clear as i32, HashOperation::Clear),
+        (TrmHashOperation::Assign as i32, HashOperation::Assign),
+        (TrmHashOperation::Erase as i32, HashOperation::Erase),
+        (TrmHashOperation::Find as i32, HashOperation::Find),
+    ];
+    Ok(HasherInfo {
+        key: key_type(info.key_type)?,
+        value: value_type(info.value_type, info.value_size)?,
+        operation: value_of("operation", info.operation, &operations)?,
+        max_count: info.max_count,
+        max_capacity: info.max_capacity,
+        batches: info.flags & TRM_HASHER_CREATE_BATCHES_BIT != 0,
+        deferred: info.flags & TRM_HASHER_CREATE_DEFERRED_BIT != 0,
+    })
+}
+
+#[cfg(feature = "hash")]
+fn hash_info(info: &TrmHashInfo) -> HashInfo {
+    HashInfo {
+        table: range(info.table),
+        capacity: info.capacity,
+        count: count(info.count),
+        keys: range(info.keys),
+        values: range(info.values),
+        found: range(info.found),
+        leftover_keys: range(info.leftover_keys),
+        leftover_values: range(info.leftover_values),
+        leftover_count: info.leftover_count,
+        scratch: scratch(info.scratch),
+        status: info.status,
+        timestamps: timestamps(info.timestamps),
+    }
+}
+
+#[cfg(feature = "hash")]
+impl ProblemInfo for TrmHashInfo {
+    unsafe fn check(&self) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { object("hasher", self.hasher) }?;
+        check_bits("reserved", self.reserved, 0)
+    }
+
+    unsafe fn request<'a>(&self) -> Request<'a> {
+        // SAFETY: the caller's promise.
+        unsafe { Request::Hash(&(*self.hasher).0, hash_info(self)) }
+    }
+}

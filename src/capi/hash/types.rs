@@ -1,0 +1,160 @@
+//! The structs, flags and handle of hashers.
+
+use crate::capi::TrmStructureType;
+use crate::capi::info::infos;
+use crate::capi::layout::declarations;
+use crate::capi::types::{TrmCount, TrmRange, TrmScratch, TrmTimestamps, VkDeviceAddress};
+use std::ffi::c_void;
+
+/// The types of enums, as in `types::raw`.
+/// cbindgen:ignore
+pub(super) mod raw {
+    pub(in crate::capi) use crate::capi::radix::raw::*;
+
+    pub(crate) type TrmHashOperation = i32;
+}
+
+/// What a hasher does to a table.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrmHashOperation {
+    /// Inserts the keys that the table does not have, with their values. Of equal keys of a batch, the first one is
+    /// inserted. Keys of the table keep their values.
+    Insert = 0,
+    /// Makes the table empty. A table is cleared before its first use.
+    Clear = 1,
+    /// Inserts keys with their values, and replaces the values of keys that the table has. Of equal keys of a batch,
+    /// the last one provides the value.
+    Assign = 2,
+    /// Removes keys.
+    Erase = 3,
+    /// Writes for each key whether the table has it, and its value.
+    Find = 4,
+}
+
+/// Flag in TrmHasherCreateInfo::flags: the hasher may be used in batches of several problems.
+pub const TRM_HASHER_CREATE_BATCHES_BIT: u32 = 1;
+
+/// Flag in TrmHasherCreateInfo::flags: creation returns without pipelines. Threads that call trmCompileHasher() create
+/// them.
+pub const TRM_HASHER_CREATE_DEFERRED_BIT: u32 = 2;
+
+/// All bits of TrmHasherCreateInfo::flags.
+/// cbindgen:ignore
+#[cfg(feature = "hash")]
+pub(in crate::capi) const HASHER_CREATE_BITS: u32 = TRM_HASHER_CREATE_BATCHES_BIT | TRM_HASHER_CREATE_DEFERRED_BIT;
+
+/// Bit in the status word of an insertion: some key has found no slot. The left over keys are those that
+/// TrmHashInfo::leftoverKeys receives.
+pub const TRM_STATUS_TABLE_FULL: u32 = 8;
+const _: () = assert!(TRM_STATUS_TABLE_FULL == crate::STATUS_TABLE_FULL, "kernels write another bit");
+
+/// The pipelines for one operation on tables with one key type and value type. Immutable: any number of threads may use
+/// it at once.
+pub type TrmHasher = *mut TrmHasher_T;
+
+#[derive(Debug)]
+pub struct TrmHasher_T(#[cfg(feature = "hash")] pub(super) crate::Hasher);
+
+/// The parameters of trmCreateHasher(). If all members but sType and structSize are zero, the hasher inserts into sets
+/// of uint32_t keys. Hashers with the same types of keys and values work on the same tables.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TrmHasherCreateInfo {
+    /// TRM_STRUCTURE_TYPE_HASHER_CREATE_INFO
+    pub s_type: raw::TrmStructureType,
+    pub struct_size: u32,
+    pub p_next: *const c_void,
+    /// Keys have 32 bits or more. They are equal if their bits are.
+    pub key_type: raw::TrmKeyType,
+    /// TRM_VALUE_TYPE_NONE for a set. Key and value have at most 16 bytes together. TRM_VALUE_TYPE_INDEX is not
+    /// available.
+    pub value_type: raw::TrmValueType,
+    /// Size of a value in bytes, for TRM_VALUE_TYPE_BYTES; otherwise 0.
+    pub value_size: u32,
+    /// TRM_HASHER_CREATE_..._BIT flags or 0.
+    pub flags: u32,
+    /// The operation.
+    pub operation: raw::TrmHashOperation,
+    /// Maximum count of a batch. 0: 2^30, the largest.
+    pub max_count: u32,
+    /// Maximum capacity of a table. 0: 2^31, the largest. Changes of tables of at most 1024 slots need no sort, and
+    /// those of at most 2^18 one pass of it instead of two.
+    pub max_capacity: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+/// The parameters of trmCmdHash(), or of one problem of a batch.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TrmHashInfo {
+    /// TRM_STRUCTURE_TYPE_HASH_INFO
+    pub s_type: raw::TrmStructureType,
+    pub struct_size: u32,
+    pub p_next: *const c_void,
+    /// In a batch: the problem's hasher. For trmCmdHash(): NULL, or the hasher given.
+    pub hasher: TrmHasher,
+    /// The table: trmGetHasherTableSize() bytes or more, aligned to 16 bytes; to 64 bytes for speed.
+    pub table: TrmRange,
+    /// The number of slots that the table was cleared with, from 1 to the hasher's maxCapacity. All operations on a
+    /// table have the same capacity.
+    pub capacity: u32,
+    /// 0.
+    pub reserved: u32,
+    /// Number of keys. Zeros for TRM_HASH_OPERATION_CLEAR.
+    pub count: TrmCount,
+    /// count.max keys.
+    pub keys: TrmRange,
+    /// count.max values. Insertions read them. TRM_HASH_OPERATION_FIND writes the value of each key, or all ones if the
+    /// table does not have the key; zeros: values are not wanted. Otherwise not used.
+    pub values: TrmRange,
+    /// For TRM_HASH_OPERATION_FIND: count.max bits, rounded up to whole words. Bit i % 32 of word i / 32 is set if the
+    /// table has key i. Zeros: not wanted.
+    pub found: TrmRange,
+    /// For insertions: room for count.max keys. The device writes the keys that found no slot, in any order. Zeros: not
+    /// wanted.
+    pub leftover_keys: TrmRange,
+    /// As leftoverKeys, their values.
+    pub leftover_values: TrmRange,
+    /// For insertions: device address of a uint32_t that receives the number of keys that found no slot. 0: not wanted;
+    /// then the left over keys are not written either.
+    pub leftover_count: VkDeviceAddress,
+    /// trmGetHasherScratch() bytes or more. In a batch: zeros.
+    pub scratch: TrmScratch,
+    /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED and TRM_STATUS_TABLE_FULL bits. 0: no
+    /// status. Not written by TRM_HASH_OPERATION_CLEAR.
+    pub status: VkDeviceAddress,
+    /// trmGetHasherTimestampCount() queries. Not used in a batch.
+    pub timestamps: TrmTimestamps,
+}
+
+infos! {
+    TrmHasherCreateInfo: HasherCreateInfo,
+    TrmHashInfo: HashInfo,
+}
+
+declarations! {
+    structs {
+        TrmHasherCreateInfo {
+            s_type, struct_size, p_next, key_type, value_type, value_size, flags, operation, max_count, max_capacity,
+            reserved
+        }
+        TrmHashInfo {
+            s_type, struct_size, p_next, hasher, table, capacity, reserved, count, keys, values, found, leftover_keys,
+            leftover_values, leftover_count, scratch, status, timestamps
+        }
+    }
+    values {
+        "TRM_STATUS_TABLE_FULL" = TRM_STATUS_TABLE_FULL,
+        "TRM_HASHER_CREATE_BATCHES_BIT" = TRM_HASHER_CREATE_BATCHES_BIT,
+        "TRM_HASHER_CREATE_DEFERRED_BIT" = TRM_HASHER_CREATE_DEFERRED_BIT,
+        "TRM_STRUCTURE_TYPE_HASHER_CREATE_INFO" = TrmStructureType::HasherCreateInfo,
+        "TRM_STRUCTURE_TYPE_HASH_INFO" = TrmStructureType::HashInfo,
+        "TRM_HASH_OPERATION_INSERT" = TrmHashOperation::Insert,
+        "TRM_HASH_OPERATION_CLEAR" = TrmHashOperation::Clear,
+        "TRM_HASH_OPERATION_ASSIGN" = TrmHashOperation::Assign,
+        "TRM_HASH_OPERATION_ERASE" = TrmHashOperation::Erase,
+        "TRM_HASH_OPERATION_FIND" = TrmHashOperation::Find,
+    }
+}

@@ -1,0 +1,128 @@
+//! Formats of tables: words of keys and values, and what follows from them.
+
+use super::{HashOperation, HasherInfo};
+use crate::radix::MAX_NARROW_COUNT;
+use crate::shared::{
+    BUCKET_WORDS, HASH_ASSIGN, HASH_ERASE, HASH_INSERT, HEADER_BYTES, OVERFLOW_SHARE, RADIX_BITS, SLICE_SLOTS,
+};
+use crate::{Error, KeyType, Result, SorterInfo, ValueType};
+
+/// Largest capacity of a table: its slots fit signed indices.
+const MOST_SLOTS: u32 = 1 << 31;
+
+/// The parameters of a hasher in the form that kernels and plans use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Format {
+    pub(crate) key_words: u32,
+    pub(crate) value_words: u32,
+    pub(crate) operation: HashOperation,
+    pub(crate) max_count: u32,
+    pub(crate) max_capacity: u32,
+}
+
+impl Format {
+    /// # Errors
+    /// Names the member with an unsupported value, and the reason.
+    pub(crate) fn new(info: &HasherInfo) -> Result<Self> {
+        let malformed = |argument, why: String| Err(Error::Malformed { argument, why });
+        let [key_words, value_words] = words(info.key, info.value)?;
+        if info.value == ValueType::Index {
+            return malformed("valueType", "a table has no values of its own".into());
+        }
+        let limited = |argument, value: u32, limit: u32, why| match value {
+            0 => Ok(limit),
+            value if value > limit => {
+                Err(Error::TooLarge { argument, value: value.into(), limit: limit.into(), why })
+            }
+            value => Ok(value),
+        };
+        Ok(Self {
+            key_words,
+            value_words,
+            operation: info.operation,
+            max_count: limited("maxCount", info.max_count, MAX_NARROW_COUNT, "the most keys of a batch")?,
+            max_capacity: limited("maxCapacity", info.max_capacity, MOST_SLOTS, "the most slots of a table")?,
+        })
+    }
+
+    /// The `HASH_` constant of an operation that changes tables.
+    pub(crate) fn operation_bits(&self) -> u32 {
+        match self.operation {
+            HashOperation::Assign => HASH_ASSIGN,
+            HashOperation::Erase => HASH_ERASE,
+            _ => HASH_INSERT,
+        }
+    }
+
+    /// Whether the sort moves indices, and not values.
+    pub(crate) fn is_by_index(&self) -> bool {
+        self.key_words > 1 || self.value_words > 1
+    }
+
+    /// The first bit of the hashes to sort by; none: one workgroup has all items.
+    pub(crate) fn begin_bit(&self) -> Option<u32> {
+        let slices = slices_of(self.max_capacity);
+        match slices {
+            0..=1 => None,
+            2..=256 => Some(u32::BITS - RADIX_BITS),
+            _ => Some(u32::BITS - 2 * RADIX_BITS),
+        }
+    }
+
+    /// The sort of a batch by the first bits of its hashes.
+    pub(crate) fn sorter(&self, begin_bit: u32) -> SorterInfo {
+        let info = SorterInfo { begin_bit, max_count: self.max_count, ..SorterInfo::keys() };
+        if self.is_by_index() {
+            return SorterInfo { value: ValueType::Index, ..info };
+        }
+        if self.value_words == 0 || !self.operation.reads_values() {
+            return info;
+        }
+        SorterInfo { value: ValueType::U32, placement: crate::Placement::Preserve, ..info }
+    }
+
+    /// Bytes of a table.
+    pub(crate) fn table_bytes(&self, capacity: u32) -> u64 {
+        let slices = slices_of(capacity);
+        let all = u64::from(slices) + u64::from(slices.div_ceil(OVERFLOW_SHARE));
+        u64::from(HEADER_BYTES) + all * u64::from(SLICE_SLOTS * slot_words(self.key_words, self.value_words) * 4)
+    }
+}
+
+/// Words of a slot. See glsl/hash/table.glsl.
+pub(crate) const fn slot_words(key_words: u32, value_words: u32) -> u32 {
+    (key_words + value_words).next_power_of_two()
+}
+
+const _: () = assert!(BUCKET_WORDS.is_multiple_of(4), "four lanes read a bucket");
+
+/// Number of slices for so many slots, without overflow slices.
+pub(crate) const fn slices_of(capacity: u32) -> u32 {
+    capacity.div_ceil(SLICE_SLOTS)
+}
+
+/// Words of a key and of a value.
+fn words(key: KeyType, value: ValueType) -> Result<[u32; 2]> {
+    let malformed = |argument, why: String| Err(Error::Malformed { argument, why });
+    if !key.bits().is_multiple_of(32) {
+        return malformed("keyType", format!("{key:?} is narrower than a word"));
+    }
+    let [key_words, value_words] = [key.size() / 4, value.checked_size()? / 4];
+    if key_words + value_words > 4 {
+        let bytes = 4 * (key_words + value_words);
+        return malformed("valueSize", format!("key and value have {bytes} bytes together, more than 16"));
+    }
+    Ok([key_words, value_words])
+}
+
+/// Bytes of a table with room for `capacity` keys of a type with values of a type. A multiple of 16.
+///
+/// A table has slices of 1024 slots, at least one, and an overflow slice for each 32 of them. An insertion that finds no
+/// slot reports the key as left over. This becomes likely when more than 98 % of `capacity` are in use.
+///
+/// # Errors
+/// [`Error::Malformed`] for keys and values that tables do not take.
+pub fn table_size(key: KeyType, value: ValueType, capacity: u32) -> Result<u64> {
+    let format = Format::new(&HasherInfo { key, value, ..HasherInfo::keys() })?;
+    Ok(format.table_bytes(capacity))
+}

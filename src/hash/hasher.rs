@@ -1,0 +1,190 @@
+//! The hasher: pipelines for one operation on the tables of one format, and the recording of it.
+
+use super::format::Format;
+use super::info::HasherInfo;
+use super::planner::HashPlanner;
+use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
+use crate::core::primitive::{JobOf, Planner as _, Primitive, RequestInfo};
+use crate::{Count, Device, Range, Result, Scratch, Timestamps};
+use ash::vk;
+
+/// The parameters of one operation on a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HashInfo {
+    /// The table: [`crate::hash::table_size`] bytes or more, aligned to 16 bytes; to 64 bytes for speed.
+    pub table: Range,
+    /// The number of slots that the table was cleared with, from 1 to [`HasherInfo::max_capacity`]. All operations on a
+    /// table have the same capacity.
+    pub capacity: u32,
+    /// Number of keys, at most [`HasherInfo::max_count`]. Not used when a table is cleared, and then 0.
+    pub count: Count,
+    /// `count.max` keys.
+    pub keys: Range,
+    /// `count.max` values. Insertions read them. A search writes the value of each key, or all ones if the table does
+    /// not have the key; [`Range::NONE`]: values are not wanted. Otherwise not used.
+    pub values: Range,
+    /// For a search: `count.max` bits, rounded up to whole words. Bit `i % 32` of word `i / 32` is set if the table has
+    /// key `i`. [`Range::NONE`]: not wanted.
+    pub found: Range,
+    /// For insertions: room for `count.max` keys. The device writes the keys that found no slot, in any order.
+    /// [`Range::NONE`]: not wanted.
+    pub leftover_keys: Range,
+    /// As `leftover_keys`, their values.
+    pub leftover_values: Range,
+    /// For insertions: device address of a `u32` that receives the number of keys that found no slot. 0: not wanted;
+    /// then the left over keys are not written either.
+    pub leftover_count: vk::DeviceAddress,
+    /// [`Hasher::scratch_size`] bytes or more.
+    pub scratch: Scratch,
+    /// Device address of a `u32` that receives [`crate::STATUS_COUNT_CLAMPED`] and [`crate::STATUS_TABLE_FULL`] bits.
+    /// 0: no status. Not written when a table is cleared.
+    pub status: vk::DeviceAddress,
+    /// The queries for timestamps of the passes: [`Hasher::timestamp_count`] of them. Not in a batch.
+    pub timestamps: Option<Timestamps>,
+}
+
+impl RequestInfo for HashInfo {
+    fn max_count(&self) -> u32 {
+        self.count.max
+    }
+
+    fn scratch(&self) -> Scratch {
+        self.scratch
+    }
+
+    fn queries(&self) -> Option<Timestamps> {
+        self.timestamps
+    }
+}
+
+/// The pipelines for one operation on the tables of one format on one device. Immutable: any number of threads may
+/// record with it.
+///
+/// Hashers with equal parameters share their pipelines; the last one destroys them. A hasher, or a clone of it, must
+/// outlive the execution of all commands recorded with it.
+#[derive(Clone, Debug)]
+pub struct Hasher {
+    info: HasherInfo,
+    planner: HashPlanner,
+}
+
+impl Hasher {
+    /// Creates a hasher with every pipeline that its operation can use: in batches of several problems only with
+    /// [`HasherInfo::batches`]. Threads of the library create the pipelines and end before the call returns: see
+    /// [`crate::DeviceInfo::creation_threads`]. With [`HasherInfo::deferred`] the call creates no pipelines: see
+    /// [`Hasher::compile`].
+    ///
+    /// # Errors
+    /// Names the invalid member of `info` and the reason; [`crate::Error::Vulkan`] if a pipeline cannot be created.
+    pub fn new(device: &Device, info: &HasherInfo) -> Result<Self> {
+        let planner = HashPlanner::new(device, Format::new(info)?, info.options())?;
+        Ok(Self { info: *info, planner })
+    }
+
+    /// Creates pipelines of a hasher with [`HasherInfo::deferred`] on the calling thread: as
+    /// [`crate::Sorter::compile`].
+    ///
+    /// # Errors
+    /// [`crate::Error::Vulkan`] if a pipeline cannot be created. The next call tries again.
+    pub fn compile(&self) -> Result<()> {
+        self.planner.handle().compile()
+    }
+
+    /// Whether all pipelines have been created and operations can be recorded. Always true without
+    /// [`HasherInfo::deferred`].
+    pub fn is_ready(&self) -> bool {
+        self.planner.handle().is_ready()
+    }
+
+    /// The device of the hasher.
+    pub fn device(&self) -> &Device {
+        self.planner.handle().device()
+    }
+
+    /// The parameters of the hasher.
+    pub fn info(&self) -> &HasherInfo {
+        &self.info
+    }
+
+    /// Bytes of a table with room for `capacity` keys: [`crate::hash::table_size`] for the hasher's types.
+    pub fn table_size(&self, capacity: u32) -> u64 {
+        self.planner.format().table_bytes(capacity)
+    }
+
+    /// Bytes of scratch that suffice for every batch of at most `max_count` keys. Non-decreasing in `max_count`. 0 for
+    /// searches and for clearing. Changes of a table need about 16 to 20 bytes for each key.
+    ///
+    /// # Errors
+    /// [`crate::Error::TooLarge`] above [`HasherInfo::max_count`].
+    pub fn scratch_size(&self, max_count: u32) -> Result<u64> {
+        scratch_size(&self.planner, max_count)
+    }
+
+    /// Number of queries that [`HashInfo::timestamps`] needs for a batch of exactly `max_count` keys: one before the
+    /// first pass and one after each pass. All are written. Queries of passes that the operation does not need receive
+    /// the time of its end.
+    ///
+    /// # Errors
+    /// [`crate::Error::TooLarge`] above [`HasherInfo::max_count`].
+    pub fn timestamp_count(&self, max_count: u32) -> Result<u32> {
+        timestamp_count(&self.planner, max_count)
+    }
+
+    /// Returns the passes of an operation as text.
+    ///
+    /// # Errors
+    /// As [`Hasher::cmd_hash`], for the count.
+    pub fn describe(&self, info: &HashInfo) -> Result<String> {
+        describe(self, info)
+    }
+
+    /// Appends an operation on a table to `command_buffer`: one compute dispatch for a search and for clearing;
+    /// otherwise the hashes of the keys, a sort, and two more, with barriers between them. Keys and values of the table
+    /// are the same on every device afterwards. Their places in the table are not.
+    ///
+    /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on keys, on values that are read and on the count,
+    ///   `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on the table and on scratch, `SHADER_STORAGE_WRITE` on outputs.
+    ///   A search only reads the table.
+    /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE`.
+    /// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table,
+    ///   earlier use of scratch) and after it (uses of the table, reads of the outputs).
+    /// - State: the compute pipeline and the push constants are overwritten.
+    /// - Waiting: as [`crate::Sorter::cmd_sort`].
+    ///
+    /// # Errors
+    /// Names the argument and the violated limit; nothing has been recorded then. [`crate::Error::NotReady`] until
+    /// [`Hasher::is_ready`].
+    ///
+    /// # Safety
+    /// `command_buffer` is in the recording state, outside a render pass, for a queue family with compute of the
+    /// hasher's device, and no other thread uses it. The hasher or a clone of it lives until the commands have finished
+    /// execution. Until then, ranges and scratch are valid, in buffers with the usages that [`Range`] and [`Scratch`]
+    /// require. The table was cleared with the same capacity by a hasher with the same types, and only hashers have
+    /// written it since, unless this operation clears it.
+    pub unsafe fn cmd_hash(&self, command_buffer: vk::CommandBuffer, info: &HashInfo) -> Result<()> {
+        // SAFETY: the caller's promises are the same.
+        unsafe { record_one(self, command_buffer, info) }
+    }
+}
+
+impl Primitive for Hasher {
+    const NAME: &'static str = "hasher";
+    type Info<'i> = HashInfo;
+    type Planner = HashPlanner;
+
+    fn planner(&self) -> &HashPlanner {
+        &self.planner
+    }
+
+    fn check(&self, _info: &HashInfo) -> Result<()> {
+        Ok(())
+    }
+
+    fn job<'i>(&self, info: &Self::Info<'i>) -> JobOf<'i, Self> {
+        *info
+    }
+
+    fn with_job<T>(&self, info: &HashInfo, visit: impl FnOnce(&HashInfo) -> T) -> T {
+        visit(info)
+    }
+}

@@ -1,0 +1,1 @@
+//! Hash tables in one call.

@@ -1,0 +1,107 @@
+//! The parameters of a hasher.
+
+use crate::core::handle::Options;
+use crate::{KeyType, ValueType};
+
+/// What a hasher does to a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HashOperation {
+    /// Makes the table empty. A table is cleared before its first use.
+    Clear,
+    /// Inserts the keys that the table does not have, with their values. Of equal keys of a batch, the first one is
+    /// inserted. Keys of the table keep their values.
+    #[default]
+    Insert,
+    /// Inserts keys with their values, and replaces the values of keys that the table has. Of equal keys of a batch, the
+    /// last one provides the value.
+    Assign,
+    /// Removes keys.
+    Erase,
+    /// Writes for each key whether the table has it, and its value.
+    Find,
+}
+
+impl HashOperation {
+    /// All operations.
+    pub const ALL: [Self; 5] = [Self::Clear, Self::Insert, Self::Assign, Self::Erase, Self::Find];
+
+    /// Whether the operation applies a batch of keys to the table.
+    pub(crate) const fn changes(self) -> bool {
+        matches!(self, Self::Insert | Self::Assign | Self::Erase)
+    }
+
+    /// Whether the operation reads values of the batch.
+    pub(crate) const fn reads_values(self) -> bool {
+        matches!(self, Self::Insert | Self::Assign)
+    }
+}
+
+/// The parameters of [`crate::Hasher::new`]. The default: insertion into a set of `u32` keys.
+///
+/// Hashers with the same key and value types work on the same tables. The size of a table is
+/// [`crate::hash::table_size`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct HasherInfo {
+    /// The key type: 32 to 128 bits. Keys are equal if their bits are.
+    pub key: KeyType,
+    /// The value type: none for a set, otherwise a multiple of 4 bytes. Key and value have at most 16 bytes together.
+    pub value: ValueType,
+    /// The operation.
+    pub operation: HashOperation,
+    /// Maximum count of a batch. 0: 2^30, the largest.
+    pub max_count: u32,
+    /// Maximum capacity of a table. 0: 2^31, the largest. Changes of tables of at most 1024 slots need no sort, and those
+    /// of at most 2^18 one pass of it instead of two.
+    pub max_capacity: u32,
+    /// The hasher may be used in batches with other problems ([`crate::cmd_batch`]).
+    pub batches: bool,
+    /// Creation returns without pipelines. Threads that call [`crate::Hasher::compile`] create them.
+    pub deferred: bool,
+}
+
+impl HasherInfo {
+    /// A set of `u32` keys.
+    pub const fn keys() -> Self {
+        Self {
+            key: KeyType::U32,
+            value: ValueType::None,
+            operation: HashOperation::Insert,
+            max_count: 0,
+            max_capacity: 0,
+            batches: false,
+            deferred: false,
+        }
+    }
+
+    /// A map from `u32` keys to `u32` values.
+    pub const fn pairs() -> Self {
+        Self { value: ValueType::U32, ..Self::keys() }
+    }
+
+    /// The same tables with the given operation.
+    pub const fn operation(self, operation: HashOperation) -> Self {
+        Self { operation, ..self }
+    }
+
+    /// The same hasher with support for batches.
+    pub const fn batches(self) -> Self {
+        Self { batches: true, ..self }
+    }
+
+    /// The same hasher with deferred creation of pipelines.
+    pub const fn deferred(self) -> Self {
+        Self { deferred: true, ..self }
+    }
+
+    /// Checks the parameters, independently of a device: for tests of all valid combinations.
+    #[doc(hidden)]
+    #[allow(clippy::missing_errors_doc, reason = "as Hasher::new")]
+    pub fn check(&self) -> crate::Result<()> {
+        super::format::Format::new(self).map(drop)
+    }
+
+    pub(super) const fn options(&self) -> Options {
+        Options { batches: self.batches, deferred: self.deferred }
+    }
+}

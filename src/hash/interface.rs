@@ -1,0 +1,125 @@
+//! Hash tables: constants, the header, push constants, kernels. See src/shared.rs.
+
+use super::interface::{Address, GlslType, SharedStruct, StructLayout, UserFunction, shared_constants, shared_structs};
+use bytemuck::{Pod, Zeroable};
+
+shared_constants! {
+    /// The table had no slot for some item: see `HashInfo::leftover_keys`.
+    const STATUS_TABLE_FULL = 8;
+    /// Version of the layout of tables, in the low byte of `HashHeader::format`.
+    const TABLE_FORMAT = 1;
+    /// Bytes before the first slice of a table.
+    const HEADER_BYTES = 256;
+    /// Slots of a slice. One workgroup changes a slice.
+    const SLICE_SLOTS = 1024;
+    /// Words of a bucket.
+    const BUCKET_WORDS = 16;
+    /// Slices that share an overflow slice.
+    const OVERFLOW_SHARE = 32;
+    /// Most buckets of a slice that are probed for a key.
+    const MOST_PROBES = 16;
+    /// Adds the keys that the table does not have. Of equal keys of a batch, the first one.
+    const HASH_INSERT = 0;
+    /// Adds keys, or replaces their values. Of equal keys of a batch, the last one.
+    const HASH_ASSIGN = 1;
+    /// Removes keys.
+    const HASH_ERASE = 2;
+}
+
+shared_structs! {
+    /// The header of a table.
+    struct HashHeader {
+        /// `TABLE_FORMAT` in the low byte, then the words of a key, then those of a value.
+        format: u32,
+        /// Number of slices, without overflow slices.
+        slices: u32,
+        /// Whether a slot may not be empty.
+        used: u32,
+        /// Number of keys.
+        entries: u32,
+        /// Number of slots of erased keys.
+        erased: u32,
+        /// Whether the table has each of the two reserved keys: all ones, and all ones but for the last bit of the last
+        /// word.
+        reserved: [u32; 2],
+        /// The value of the key of all ones.
+        empty_value: [u32; 4],
+        /// The value of the other reserved key.
+        erased_value: [u32; 4],
+    }
+
+    /// An operation on a table.
+    struct HashProblem {
+        keys: Address,
+        /// The values of the keys, read or written; may be null.
+        values: Address,
+        table: Address,
+        count: Address,
+        status: Address,
+        /// A bit for each key: whether the table has it; may be null.
+        found: Address,
+        /// Keys that found no slot; may be null.
+        leftover_keys: Address,
+        leftover_values: Address,
+        /// Their number; may be null.
+        leftover_count: Address,
+        max_count: u32,
+        /// Number of slices of the table, without overflow slices.
+        slices: u32,
+    }
+
+    /// Push constants of all kernels of tables.
+    struct HashPush {
+        problem: HashProblem,
+        scratch: Address,
+        /// Address of the values in the order of the sorted hashes, or of the items' indices.
+        payload: Address,
+        /// Part of scratch: the first hash of each key.
+        hashes: u32,
+        /// Part of scratch: the hashes, sorted by their first bits.
+        sorted_hashes: u32,
+        /// Part of scratch: a bit for each position in the sorted order.
+        spilled: u32,
+        /// Part of scratch: a word, whether the table has been used since it was cleared.
+        state: u32,
+    }
+}
+
+/// The user-defined functions of this folder.
+pub(super) const USER_FUNCTIONS: &[UserFunction] = &[];
+
+/// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
+macro_rules! folder_kernels {
+    ([$($next:tt)*] $($others:tt)*) => {
+        $($next)*! {
+            $($others)*
+            native {
+                /// Makes a table empty.
+                HashClear = "hash_clear",
+                    push HashPush, memory [HashHeader],
+                    [Threads, Items, KeyWords, ValueWords];
+                /// Hashes the keys of a batch.
+                HashKeys = "hash_keys",
+                    push HashPush, memory [HashHeader],
+                    [Threads, Lanes, Items, KeyWords, ValueWords];
+                /// Applies a batch to the slices of a table: one workgroup each.
+                HashSlices = "hash_slices",
+                    push HashPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, BeginBit, Operation];
+                /// As `HashSlices`, the items that have no place there, to the overflow slices.
+                HashOverflow = "hash_overflow",
+                    push HashPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, BeginBit, Operation];
+                /// Looks keys up.
+                HashFind = "hash_find",
+                    push HashPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords];
+            }
+            emulated {
+                HashFindEmulated = "hash_find_emulated", of HashFind;
+            }
+        }
+    };
+}
+
+pub(crate) use folder_kernels;

@@ -1,0 +1,26 @@
+//! Hash tables in device memory: maps and sets of keys of 32 to 128 bits, changed and queried by batches.
+//!
+//! Create a [`Hasher`] for each operation once; [`Hasher::cmd_hash`] appends the operation to a command buffer. A table
+//! is a range of device memory that the application allocates: [`table_size`] bytes. Every key and every value is
+//! allowed, and a full table reports the keys that are left over.
+//!
+//! A batch that changes a table is sorted by the first bits of the hashes of its keys. Then one workgroup applies the
+//! keys of each slice of the table in shared memory. A query probes buckets directly.
+
+#[cfg(feature = "hash")]
+#[doc(hidden)]
+pub mod cpu;
+mod format;
+mod hasher;
+#[cfg(feature = "host")]
+pub(crate) mod host;
+mod info;
+// `shared` declares this file in a macro, where rustfmt does not see it.
+#[cfg(rustfmt)]
+mod interface;
+mod plan;
+mod planner;
+
+pub use format::table_size;
+pub use hasher::{HashInfo, Hasher};
+pub use info::{HashOperation, HasherInfo};

@@ -1,0 +1,189 @@
+//! Turns operations on tables into plans.
+
+use super::format::Format;
+use super::hasher::HashInfo;
+use super::plan::HashTable;
+use super::HashOperation;
+use crate::core::handle::{Handle, One, Options};
+use crate::core::memory::{Argument, Arguments, check_alignment, roles};
+use crate::core::primitive::{Jobs, Planner};
+use crate::core::scratch::Layout;
+use crate::core::variants::{Counts, Recording, variants};
+use crate::radix::Operation;
+use crate::sort::Sorting;
+use crate::{Count, Device, Error, Range, Result};
+
+roles! {
+    /// The arguments of an operation on a table.
+    enum HashRole {
+        Table = "table",
+        Keys = "keys",
+        Values = "values",
+        Found = "found",
+        LeftoverKeys = "leftoverKeys",
+        LeftoverValues = "leftoverValues",
+        Count = "count",
+        LeftoverCount = "leftoverCount",
+        Status = "status",
+    }
+}
+
+/// The group of an operation. Each operation has dispatches of its own.
+pub(crate) type Group = <Operation<Sorting> as Planner>::Group;
+
+/// One operation on the tables of one format on one device. Immutable: record from many threads.
+#[derive(Clone, Debug)]
+pub(crate) struct HashPlanner {
+    handle: Handle,
+    format: Format,
+    batches: bool,
+    /// The sort of a batch by the first bits of its hashes, if several workgroups apply it. A planner without pipelines:
+    /// they are the handle's.
+    sort: Operation<Sorting>,
+    sorts: bool,
+}
+
+impl HashPlanner {
+    /// Creates every pipeline that the operation may need, or names them for [`Handle::compile`].
+    pub(crate) fn new(device: &Device, format: Format, Options { batches, deferred }: Options) -> Result<Self> {
+        let begin_bit = format.begin_bit().filter(|_| format.operation.changes());
+        let sorter = format.sorter(begin_bit.unwrap_or(0)).format()?;
+        let sort = Operation::part(device, sorter, Sorting);
+        let mut planner = Self { handle: Handle::new(device), format, batches, sort, sorts: begin_bit.is_some() };
+        planner.handle = Handle::complete(&planner, planner.variants()?, deferred)?;
+        Ok(planner)
+    }
+
+    pub(crate) fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// The sort of a batch, if there is one.
+    pub(crate) fn sort(&self) -> Option<&Operation<Sorting>> {
+        self.sorts.then_some(&self.sort)
+    }
+
+    fn variants(&self) -> Result<Vec<crate::core::pipelines::Variant>> {
+        let counts = Counts { ends: |alone| self.range_ends(alone).collect::<Vec<_>>(), most: self.format.max_count };
+        variants(self.batches, &counts, |Recording { alone, another }, count, visit| {
+            if another {
+                return Ok(());
+            }
+            let job = One::new(self, self.largest(count));
+            visit(&self.lay_out(self.group(count, alone), &job, 0, &mut Layout::default())?)
+        })
+    }
+}
+
+impl Planner for HashPlanner {
+    type Kind = (HashInfo, HashRole);
+    type Group = Group;
+    type Table<'a> = HashTable<'a>;
+
+    fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    fn allows_batches(&self) -> bool {
+        self.batches
+    }
+
+    fn check_count(&self, max_count: u32) -> Result<()> {
+        let (value, limit) = (u64::from(max_count), u64::from(self.format.max_count));
+        let why = "the hasher's maxCount";
+        if value > limit { Err(Error::TooLarge { argument: "count.max", value, limit, why }) } else { Ok(()) }
+    }
+
+    fn arguments(&self, info: &HashInfo) -> Arguments<HashRole> {
+        let Format { key_words, value_words, operation, .. } = self.format;
+        let items = u64::from(info.count.max);
+        let array = |range: Range, words: u32| Range::new(range.address, items * u64::from(4 * words));
+        let wanted = |range: Range, words: u32| if range == Range::NONE { range } else { array(range, words) };
+        let word = |address| Range::new(address, if address == 0 { 0 } else { 4 });
+        let when = |is_used: bool, range: Range| if is_used { range } else { Range::NONE };
+        let is_search = operation == HashOperation::Find;
+        let values = if is_search { wanted(info.values, value_words) } else { array(info.values, value_words) };
+        let found = if info.found == Range::NONE { 0 } else { items.div_ceil(32) * 4 };
+        let has_keys = operation != HashOperation::Clear;
+        let [lists, results] = [operation.reads_values(), has_keys];
+        let all = [
+            (HashRole::Table, Range::new(info.table.address, self.format.table_bytes(info.capacity)), !is_search),
+            (HashRole::Keys, when(has_keys, array(info.keys, key_words)), false),
+            (HashRole::Values, when(is_search || lists, values), is_search),
+            (HashRole::Found, when(is_search, Range::new(info.found.address, found)), true),
+            (HashRole::LeftoverKeys, when(lists, wanted(info.leftover_keys, key_words)), true),
+            (HashRole::LeftoverValues, when(lists, wanted(info.leftover_values, value_words)), true),
+            (HashRole::Count, when(has_keys, word(info.count.address)), false),
+            (HashRole::LeftoverCount, when(lists, word(info.leftover_count)), true),
+            (HashRole::Status, when(results, word(info.status)), true),
+        ];
+        all.into_iter().map(|(role, range, written)| Argument { role, range, written }).collect()
+    }
+
+    fn check(&self, info: &HashInfo, arguments: &Arguments<HashRole>) -> Result<()> {
+        let Format { operation, max_capacity, .. } = self.format;
+        if info.capacity == 0 {
+            return Err(Error::TooSmall { argument: "capacity", value: 0, required: 1, max_count: None });
+        }
+        if info.capacity > max_capacity {
+            let (value, limit) = (info.capacity.into(), max_capacity.into());
+            return Err(Error::TooLarge { argument: "capacity", value, limit, why: "the hasher's maxCapacity" });
+        }
+        let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.into() });
+        if operation == HashOperation::Clear && info.count != Count::default() {
+            return malformed("count", "a table is cleared without keys");
+        }
+        let lists = [("leftoverKeys", info.leftover_keys), ("leftoverValues", info.leftover_values)];
+        for (argument, range) in lists {
+            if range != Range::NONE && operation.reads_values() && info.leftover_count == 0 {
+                return malformed(argument, "their number has no place: leftoverCount is 0");
+            }
+        }
+        check_alignment("count.address", info.count.address)?;
+        check_alignment("status", info.status)?;
+        check_alignment("leftoverCount", info.leftover_count)?;
+        let max_count = Some(u64::from(info.count.max));
+        let given = [
+            (HashRole::Table, info.table, 16, None),
+            (HashRole::Keys, info.keys, 4, max_count),
+            (HashRole::Values, info.values, 4, max_count),
+            (HashRole::Found, info.found, 4, max_count),
+            (HashRole::LeftoverKeys, info.leftover_keys, 4, max_count),
+            (HashRole::LeftoverValues, info.leftover_values, 4, max_count),
+        ];
+        for (argument, (role, range, alignment, max_count)) in arguments.iter().zip(given) {
+            debug_assert!(argument.role == role, "the ranges are in the order of the arguments");
+            let names = crate::core::memory::Role::names(role);
+            range.check(*names, alignment, argument.range.size, max_count)?;
+        }
+        Ok(())
+    }
+
+    fn group(&self, max_count: u32, alone: bool) -> Group {
+        self.sort.group(if self.sorts { max_count } else { 0 }, alone)
+    }
+
+    fn shares(_group: &Group) -> bool {
+        false
+    }
+
+    fn lay_out<'a>(
+        &'a self,
+        group: Group,
+        jobs: &'a dyn Jobs<Self::Kind>,
+        scratch: u64,
+        layout: &mut Layout,
+    ) -> Result<HashTable<'a>> {
+        let mut info = HashInfo::default();
+        jobs.for_each(&mut |job| info = *job);
+        HashTable::new(self, &info, group, scratch, layout)
+    }
+
+    fn largest(&self, max_count: u32) -> HashInfo {
+        HashInfo { capacity: self.format.max_capacity, count: Count::device(4, max_count), status: 4, ..HashInfo::default() }
+    }
+
+    fn range_ends(&self, alone: bool) -> impl Iterator<Item = u32> {
+        self.sort().into_iter().flat_map(move |sort| sort.range_ends(alone))
+    }
+}

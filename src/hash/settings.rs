@@ -1,0 +1,34 @@
+//! Settings of hash tables in profiles.
+
+use crate::Result;
+use crate::core::settings::settings;
+use crate::tuning::{Basis, Limits, Shape, refuse};
+
+settings! {
+    /// Settings of hash tables.
+    pub struct Settings {
+        /// Threads of a workgroup that changes a slice: a power of two.
+        pub slice_threads: u32 = 128,
+    }
+}
+
+pub(crate) const FORMER_NAMES: &[(&str, &str)] = &[];
+
+/// Shared memory of a workgroup that changes a slice, in bytes: see glsl/hash/slices.comp. The keys and owners of all
+/// slots, in columns with four words of padding, a filter for each bucket, and single words.
+const SLICE_BYTES: u32 = 4 * (2 * (1024 + 4 * 16) + 256) + 64;
+
+impl Settings {
+    pub(crate) fn of(_basis: &Basis<'_>) -> Self {
+        Self { slice_threads: 128 }
+    }
+
+    pub(crate) fn check(&self, limits: &Limits<'_>) -> Result<()> {
+        let shape = Shape { threads: self.slice_threads, items: 1 };
+        limits.check_group(shape)?;
+        if !self.slice_threads.is_power_of_two() {
+            return refuse(format!("{shape} is not a power of two"));
+        }
+        limits.check_memory(&shape, true, SLICE_BYTES)
+    }
+}
