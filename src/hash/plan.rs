@@ -80,7 +80,7 @@ impl<'a> HashTable<'a> {
             _ => Stage::Keys,
         };
         let begin_bit = planner.sort().and(format.begin_bit()).unwrap_or(u32::BITS);
-        let mut first = Steps { profile, format, begin_bit, info: *info, scratch, parts: Parts::default(), stage };
+        let mut first = Steps { profile, format, begin_bit, info: used(&format, info), scratch, parts: Parts::default(), stage };
         if stage != Stage::Keys {
             return Ok(Self { first, sort: None, last: None });
         }
@@ -128,6 +128,20 @@ fn check_groups(profile: &Profile, info: &HashInfo) -> Result<()> {
         return Err(Error::TooLarge { argument: "count.max", value, limit, why: "the workgroups of one dispatch" });
     }
     Ok(())
+}
+
+/// The request without the members that its operation does not use.
+fn used(format: &Format, info: &HashInfo) -> HashInfo {
+    let [lists, is_search] = [format.operation.reads_values(), format.operation == HashOperation::Find];
+    let when = |is_used: bool, range: Range| if is_used { range } else { Range::NONE };
+    HashInfo {
+        values: when((lists || is_search) && format.value_words != 0, info.values),
+        found: when(is_search, info.found),
+        leftover_keys: when(lists, info.leftover_keys),
+        leftover_values: when(lists && format.value_words != 0, info.leftover_values),
+        leftover_count: if lists { info.leftover_count } else { 0 },
+        ..*info
+    }
 }
 
 impl Steps<'_> {

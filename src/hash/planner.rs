@@ -180,7 +180,8 @@ impl Planner for HashPlanner {
     }
 
     fn largest(&self, max_count: u32) -> HashInfo {
-        HashInfo { capacity: self.format.max_capacity, count: Count::device(4, max_count), status: 4, ..HashInfo::default() }
+        // Neither passes nor scratch depend on the capacity.
+        HashInfo { capacity: 1, count: Count::device(4, max_count), status: 4, ..HashInfo::default() }
     }
 
     fn range_ends(&self, alone: bool) -> impl Iterator<Item = u32> {

@@ -1,0 +1,158 @@
+//! What operations do to tables.
+
+use crate::common::contexts::{Setup, context};
+use crate::common::keys::Random;
+use crate::table::{Batch, Table, Types, Words};
+use trommel::HashOperation;
+
+/// Slots of a slice.
+const SLICE: u32 = 1024;
+
+/// `count` keys, each one of the first `of` keys.
+fn draw(types: Types, count: u32, of: u32, random: &mut Random) -> Vec<Words> {
+    (0..count).map(|_| types.key_of(random.below(of))).collect()
+}
+
+/// Applies random batches of every operation.
+fn exercise(table: &mut Table<'_>, batches: u32, most: u32, of: u32, seed: u64) {
+    let mut random = Random::new(seed);
+    let types = table.types;
+    for _ in 0..batches {
+        let operations = [
+            HashOperation::Insert,
+            HashOperation::Assign,
+            HashOperation::Erase,
+            HashOperation::Find,
+            HashOperation::Insert,
+            HashOperation::Assign,
+        ];
+        let operation = operations[random.below(6) as usize];
+        let keys = draw(types, 1 + random.below(most), of, &mut random);
+        table.apply(&Batch::new(operation, types, keys, &mut random));
+    }
+    let others: Vec<Words> = (0..of).map(|i| types.key_of(i)).collect();
+    table.check(&others);
+}
+
+pub(crate) fn every_format() {
+    for setup in [Setup::Native, Setup::Folded, Setup::Emulated(32)] {
+        let context = context(setup);
+        for (i, types) in Types::ALL.into_iter().enumerate() {
+            for (capacity, max_capacity) in [(700, 1024), (3000, 1 << 18), (3000, 0)] {
+                let mut table = Table::new(&context, types, capacity, max_capacity);
+                exercise(&mut table, 12, capacity / 2, capacity, i as u64);
+            }
+        }
+    }
+}
+
+pub(crate) fn sizes() {
+    let context = context(Setup::Native);
+    for capacity in [1, 63, 1024, 1025, 33 * 1024] {
+        for count in [0, 1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000] {
+            let mut table = Table::new(&context, Types::PAIRS, capacity, 0);
+            let mut random = Random::new(count.into());
+            let keys: Vec<Words> = (0..count).map(|i| Types::PAIRS.key_of(i)).collect();
+            for operation in [HashOperation::Insert, HashOperation::Find, HashOperation::Erase] {
+                table.apply(&Batch::new(operation, Types::PAIRS, keys.clone(), &mut random));
+            }
+            table.check(&keys);
+        }
+    }
+}
+
+pub(crate) fn counts_on_the_device() {
+    let context = context(Setup::Native);
+    let types = Types::PAIRS;
+    for count in [0, 1, 77, 200, 201, u32::MAX] {
+        let mut random = Random::new(7);
+        let mut table = Table::new(&context, types, 2048, 0);
+        for operation in [HashOperation::Insert, HashOperation::Assign, HashOperation::Find, HashOperation::Erase] {
+            let keys = draw(types, 200, 300, &mut random);
+            table.apply(&Batch::new(operation, types, keys, &mut random).counted(count));
+            table.check(&[]);
+        }
+    }
+}
+
+/// More keys than slots: those that are left over are reported, all others are there.
+pub(crate) fn full_tables() {
+    let context = context(Setup::Native);
+    for types in [Types::KEYS, Types::PAIRS, Types::ALL[6]] {
+        for capacity in [1024, 4096] {
+            let mut random = Random::new(3);
+            let mut table = Table::new(&context, types, capacity, 0);
+            let mut left = 0;
+            for part in 0..4 {
+                let keys = (0..capacity / 2).map(|i| types.key_of(2 + part * capacity / 2 + i)).collect();
+                left = table.apply(&Batch::new(HashOperation::Insert, types, keys, &mut random)).len();
+                assert!(part > 0 || left == 0, "{left} keys are left over at half of the capacity");
+            }
+            assert!(left > 0, "twice the capacity fits");
+            let others: Vec<Words> = (0..3 * capacity).map(|i| types.key_of(i)).collect();
+            table.check(&others);
+            exercise(&mut table, 10, capacity / 2, 2 * capacity, 4);
+        }
+    }
+}
+
+/// The first of equal keys is inserted, the last one is assigned.
+pub(crate) fn equal_keys() {
+    let context = context(Setup::Native);
+    for types in [Types::PAIRS, Types::ALL[2], Types::ALL[5]] {
+        for distinct in [1, 2, 40] {
+            let mut random = Random::new(distinct.into());
+            let mut table = Table::new(&context, types, 5000, 0);
+            for operation in [HashOperation::Insert, HashOperation::Assign, HashOperation::Insert, HashOperation::Erase] {
+                let keys = draw(types, 3000, distinct, &mut random);
+                table.apply(&Batch::new(operation, types, keys, &mut random));
+                table.check(&[]);
+            }
+        }
+    }
+}
+
+/// The keys whose hashes have the same first bits belong to the same slice and bucket.
+pub(crate) fn adversarial_keys() {
+    fn unmix(mut h: u32) -> u32 {
+        h ^= h >> 16;
+        h = h.wrapping_mul(0x7ed1_b41d);
+        h ^= (h >> 13) ^ (h >> 26);
+        h = h.wrapping_mul(0xa5cb_9243);
+        h ^ (h >> 16)
+    }
+    let context = context(Setup::Native);
+    let types = Types::PAIRS;
+    let mut table = Table::new(&context, types, 8192, 0);
+    let keys: Vec<Words> = (0..3000).map(|i| vec![unmix(0x1234_0000 + i)]).collect();
+    let mut random = Random::new(5);
+    let left = table.apply(&Batch::new(HashOperation::Insert, types, keys.clone(), &mut random));
+    assert!(!left.is_empty() && left.len() < 1100, "{} of 3000 keys of one bucket are left over", left.len());
+    table.check(&keys);
+    table.apply(&Batch::new(HashOperation::Assign, types, keys[..700].to_vec(), &mut random));
+    table.check(&keys);
+    table.apply(&Batch::new(HashOperation::Erase, types, keys[..900].to_vec(), &mut random));
+    table.check(&keys);
+    table.apply(&Batch::new(HashOperation::Insert, types, keys.clone(), &mut random));
+    table.check(&keys);
+}
+
+/// A table keeps its room through many rounds of insertions and erasures.
+pub(crate) fn churn() {
+    let context = context(Setup::Native);
+    let types = Types::PAIRS;
+    let capacity = 2 * SLICE;
+    let mut table = Table::new(&context, types, capacity, 0);
+    let mut random = Random::new(6);
+    let window = capacity * 8 / 10;
+    let step = window / 4;
+    for round in 0..60 {
+        let keys = |first: u32, count: u32| (first..first + count).map(|i| types.key_of(2 + i)).collect::<Vec<_>>();
+        let left = table.apply(&Batch::new(HashOperation::Insert, types, keys(round * step + window - step, step), &mut random));
+        assert!(left.is_empty(), "{} keys are left over in round {round}", left.len());
+        if round > 2 {
+            table.apply(&Batch::new(HashOperation::Erase, types, keys(round * step, step), &mut random));
+        }
+    }
+    table.check(&[]);
+}

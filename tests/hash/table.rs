@@ -1,0 +1,291 @@
+//! A table on the device beside its model: a map of the standard library. After each operation every byte but those of
+//! the table and of scratch is compared.
+
+use crate::common::keys::Random;
+use ash::vk;
+use std::collections::HashMap;
+use std::ops::Range as Bytes;
+use trommel::host::{Buffer, Context};
+use trommel::{
+    Count, HashInfo, HashOperation, Hasher, HasherInfo, KeyType, Range, Request, Result, STATUS_COUNT_CLAMPED,
+    STATUS_TABLE_FULL, Scratch, ValueType,
+};
+
+/// The words of a key or of a value.
+pub(crate) type Words = Vec<u32>;
+
+/// The types of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Types {
+    pub(crate) key: KeyType,
+    pub(crate) value: ValueType,
+}
+
+impl Types {
+    pub(crate) const KEYS: Self = Self { key: KeyType::U32, value: ValueType::None };
+    pub(crate) const PAIRS: Self = Self { key: KeyType::U32, value: ValueType::U32 };
+
+    /// One of each number of words of keys, values and slots.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::KEYS,
+        Self::PAIRS,
+        Self { key: KeyType::F32, value: ValueType::Bytes(8) },
+        Self { key: KeyType::I32, value: ValueType::Bytes(12) },
+        Self { key: KeyType::U64, value: ValueType::None },
+        Self { key: KeyType::U64, value: ValueType::U32 },
+        Self { key: KeyType::U32x2, value: ValueType::Bytes(8) },
+        Self { key: KeyType::U32x3, value: ValueType::U32 },
+        Self { key: KeyType::U32x4, value: ValueType::None },
+    ];
+
+    pub(crate) fn key_words(self) -> usize {
+        self.key.size() as usize / 4
+    }
+
+    pub(crate) fn value_words(self) -> usize {
+        self.value.size() as usize / 4
+    }
+
+    /// The key number `i` of the range of keys that tests use. The first two are reserved in tables.
+    pub(crate) fn key_of(self, i: u32) -> Words {
+        let last = self.key_words() - 1;
+        match i {
+            0 | 1 => (0..=last).map(|word| u32::MAX - if word == last { i } else { 0 }).collect(),
+            _ => (0..=last as u32).map(|word| if word == 0 { i } else { i.wrapping_mul(0x9e37 + word) % 7 }).collect(),
+        }
+    }
+}
+
+/// A batch of one operation.
+#[derive(Clone, Debug)]
+pub(crate) struct Batch {
+    pub(crate) operation: HashOperation,
+    pub(crate) keys: Vec<Words>,
+    pub(crate) values: Vec<Words>,
+    /// The count on the device; none: the number of keys, on the host.
+    pub(crate) count: Option<u32>,
+    /// Whether optional outputs are wanted.
+    pub(crate) outputs: bool,
+}
+
+impl Batch {
+    pub(crate) fn new(operation: HashOperation, types: Types, keys: Vec<Words>, random: &mut Random) -> Self {
+        let words = types.value_words();
+        let values = keys.iter().map(|_| random.words(words)).collect();
+        Self { operation, keys, values, count: None, outputs: true }
+    }
+
+    pub(crate) fn counted(self, count: u32) -> Self {
+        Self { count: Some(count), ..self }
+    }
+
+    fn len(&self) -> usize {
+        self.count.map_or(self.keys.len(), |count| self.keys.len().min(count as usize))
+    }
+}
+
+/// Keys and values that an insertion may not have found room for.
+pub(crate) type Leftovers = Vec<(Words, Words)>;
+
+/// Memory of an operation: arrays with guards between them.
+struct Memory {
+    before: Vec<u32>,
+    end: usize,
+}
+
+impl Memory {
+    fn place(&mut self, words: usize) -> Bytes<usize> {
+        let start = self.end + 3;
+        self.end = start + words;
+        start..self.end
+    }
+
+    fn input(&mut self, words: &[u32]) -> Bytes<usize> {
+        let place = self.place(words.len());
+        self.before[place.clone()].copy_from_slice(words);
+        place
+    }
+}
+
+/// A table on a device, and its model.
+pub(crate) struct Table<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) types: Types,
+    pub(crate) capacity: u32,
+    table: Buffer,
+    hashers: Vec<Hasher>,
+    pub(crate) model: HashMap<Words, Words>,
+    random: Random,
+}
+
+/// Bytes on either side of a table.
+const GUARD: u64 = 64;
+
+impl<'a> Table<'a> {
+    /// An empty table. `max_capacity`: of the hashers.
+    pub(crate) fn new(context: &'a Context, types: Types, capacity: u32, max_capacity: u32) -> Self {
+        let hashers = HashOperation::ALL.map(|operation| {
+            let info = HasherInfo { key: types.key, value: types.value, max_capacity, ..HasherInfo::keys() };
+            Hasher::new(context.device(), &info.operation(operation).batches()).expect("a hasher")
+        });
+        let bytes = hashers[0].table_size(capacity) + 2 * GUARD;
+        let mut random = Random::new(capacity.into());
+        let table = context.upload(&random.words(bytes as usize / 4)).expect("a table");
+        let mut this =
+            Self { context, types, capacity, table, hashers: hashers.into(), model: HashMap::new(), random };
+        this.apply(&Batch::new(HashOperation::Clear, types, Vec::new(), &mut Random::new(1)));
+        this
+    }
+
+    pub(crate) fn hasher(&self, operation: HashOperation) -> &Hasher {
+        let index = HashOperation::ALL.iter().position(|other| *other == operation).expect("all are there");
+        &self.hashers[index]
+    }
+
+    pub(crate) fn range(&self) -> Range {
+        Range::new(self.table.address() + GUARD, self.table.size() - 2 * GUARD)
+    }
+
+    /// Words of the header: see `HashHeader`.
+    pub(crate) fn header(&self) -> Vec<u32> {
+        let words = self.context.download::<u32>(&self.table, GUARD as usize / 4 + 16).expect("the header");
+        words[GUARD as usize / 4..].to_vec()
+    }
+
+    /// Applies a batch to the table and to the model, and compares all outputs. Returns the keys that found no slot.
+    pub(crate) fn apply(&mut self, batch: &Batch) -> Leftovers {
+        let (types, hasher) = (self.types, self.hasher(batch.operation).clone());
+        let (items, len) = (batch.keys.len(), batch.len());
+        let changes = matches!(batch.operation, HashOperation::Insert | HashOperation::Assign);
+        let mut memory = Memory { before: self.random.words(items * 16 + 256), end: 0 };
+        let scratch_size = hasher.scratch_size(items as u32).expect("scratch");
+        let keys = memory.input(&batch.keys.concat());
+        let values = memory.input(&batch.values.concat());
+        let found = memory.place(items.div_ceil(32));
+        let [leftover_keys, leftover_values] =
+            [types.key_words(), types.value_words()].map(|words| memory.place(words * items));
+        let [leftover_count, status, count] = [0; 3].map(|_| memory.place(1));
+        memory.before[count.start] = batch.count.unwrap_or(0);
+        memory.place(0);
+        assert!(memory.end <= memory.before.len());
+
+        let buffer = self.context.upload(&memory.before).expect("memory");
+        let scratch = self.context.upload(&self.random.words(scratch_size as usize / 4 + 1)).expect("scratch");
+        let range = |place: &Bytes<usize>| Range::new(buffer.address() + place.start as u64 * 4, place.len() as u64 * 4);
+        let wanted = |place: &Bytes<usize>| if batch.outputs { range(place) } else { Range::NONE };
+        let address = |place: &Bytes<usize>| wanted(place).address;
+        let has_keys = batch.operation != HashOperation::Clear;
+        let info = HashInfo {
+            table: self.range(),
+            capacity: self.capacity,
+            count: match batch.count {
+                Some(_) => Count::device(range(&count).address, items as u32),
+                None => Count::host(items as u32),
+            },
+            keys: range(&keys),
+            values: if changes { range(&values) } else { wanted(&values) },
+            found: wanted(&found),
+            leftover_keys: wanted(&leftover_keys),
+            leftover_values: wanted(&leftover_values),
+            leftover_count: address(&leftover_count),
+            scratch: Scratch { buffer: scratch.handle(), offset: 0, size: scratch_size },
+            status: address(&status),
+            timestamps: None,
+        };
+        self.run(|commands| {
+            // SAFETY: the buffers outlive run(), which waits.
+            unsafe { hasher.cmd_hash(commands, &info) }
+        });
+
+        let found_words = self.context.download::<u32>(&buffer, memory.before.len()).expect("memory");
+        let mut expected = memory.before.clone();
+        let key_count = batch.keys.len();
+        let mut leftovers = Leftovers::new();
+        let mut is_full = 0;
+        if changes && batch.outputs {
+            let count = found_words[leftover_count.start] as usize;
+            assert!(count <= len, "{count} of {len} keys are left over");
+            let part = |place: &Bytes<usize>, words: usize, i: usize| found_words[place.start + words * i..][..words].to_vec();
+            leftovers = (0..count)
+                .map(|i| {
+                    (part(&leftover_keys, types.key_words(), i), part(&leftover_values, types.value_words(), i))
+                })
+                .collect();
+            for (place, words) in [(&leftover_keys, types.key_words()), (&leftover_values, types.value_words())] {
+                let written = place.start..place.start + words * count;
+                expected[written.clone()].copy_from_slice(&found_words[written]);
+            }
+            expected[leftover_count.start] = count as u32;
+            is_full = if count == 0 { 0 } else { STATUS_TABLE_FULL };
+        }
+        let lost: Vec<&Words> = leftovers.iter().map(|(key, _)| key).collect();
+        for (key, value) in batch.keys[..len].iter().zip(&batch.values) {
+            match batch.operation {
+                HashOperation::Insert if !lost.contains(&key) => {
+                    self.model.entry(key.clone()).or_insert_with(|| value.clone());
+                }
+                HashOperation::Assign if !lost.contains(&key) => {
+                    self.model.insert(key.clone(), value.clone());
+                }
+                HashOperation::Erase => {
+                    self.model.remove(key);
+                }
+                _ => {}
+            }
+        }
+        if batch.operation == HashOperation::Clear {
+            self.model.clear();
+        }
+        if batch.operation == HashOperation::Find && batch.outputs {
+            let words = types.value_words();
+            for (i, key) in batch.keys[..len].iter().enumerate() {
+                let value = self.model.get(key).cloned();
+                let target = values.start + words * i;
+                expected[target..target + words].copy_from_slice(&value.unwrap_or_else(|| vec![u32::MAX; words]));
+            }
+            for word in 0..len.div_ceil(32) {
+                let bit = |i: usize| u32::from(i < len && self.model.contains_key(&batch.keys[i])) << (i % 32);
+                expected[found.start + word] = (word * 32..word * 32 + 32).map(bit).sum();
+            }
+        }
+        if has_keys && batch.outputs {
+            let clamped = batch.count.is_some_and(|count| count as usize > key_count);
+            expected[status.start] = is_full | if clamped { STATUS_COUNT_CLAMPED } else { 0 };
+        }
+        let wrong = (0..expected.len()).find(|word| found_words[*word] != expected[*word]);
+        let wrong = wrong.map(|word| (word, found_words[word], expected[word]));
+        let places = [&keys, &values, &found, &leftover_keys, &leftover_values, &leftover_count, &status, &count];
+        assert_eq!(wrong, None, "{:?} {types:?}, word, found, expected; arrays at {places:?}", batch.operation);
+        leftovers
+    }
+
+    fn run(&self, record: impl Fn(vk::CommandBuffer) -> Result<()>) {
+        let edges = |words: &[u32]| {
+            let guard = GUARD as usize / 4;
+            [words[..guard].to_vec(), words[words.len() - guard..].to_vec()].concat()
+        };
+        let words = self.table.size() as usize / 4;
+        let before = edges(&self.context.download::<u32>(&self.table, words).expect("the table"));
+        self.context.run(record).expect("an operation");
+        let after = edges(&self.context.download::<u32>(&self.table, words).expect("the table"));
+        assert_eq!(before, after, "the words around the table");
+    }
+
+    /// Compares the table with the model: looks up all keys of the model, and others.
+    pub(crate) fn check(&mut self, others: &[Words]) {
+        let keys: Vec<Words> = self.model.keys().chain(others).cloned().collect();
+        let batch = Batch::new(HashOperation::Find, self.types, keys, &mut Random::new(2));
+        self.apply(&batch);
+        assert_eq!(self.header()[3] as usize, self.model.len(), "the number of keys in the header");
+    }
+
+    /// The request of a batch without memory, for refusals.
+    pub(crate) fn info(&self, count: u32) -> HashInfo {
+        HashInfo { table: self.range(), capacity: self.capacity, count: Count::host(count), ..HashInfo::default() }
+    }
+}
+
+#[allow(dead_code, reason = "for batches")]
+pub(crate) fn request<'a>(hasher: &'a Hasher, info: HashInfo) -> Request<'a> {
+    Request::Hash(hasher, info)
+}
