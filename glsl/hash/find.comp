@@ -39,7 +39,10 @@ uint quad_lane() { return lane_id() % 4; }
 uint quad_first() { return lane_id() - quad_lane(); }
 
 // The bits of this quad.
-uint quad_bits(uvec4 mask) { return mask[lane_id() / 32] >> (quad_first() % 32) & 15u; }
+uint quad_bits(uvec4 mask) {
+    uint word = LANES != 0 && LANES <= 32 ? mask.x : mask[lane_id() / 32];
+    return word >> (quad_first() % 32) & 15u;
+}
 
 // The value that a lane of the quad has.
 uint of_quad(uint value, uint lane) { return shuffle(value, quad_first() + lane); }
@@ -115,34 +118,44 @@ bool passes_filter(uint match, uvec4 part) {
     return quad_bits(ballot(set)) != 0;
 }
 
-// Compares a bucket with the key of a lane of the quad. Returns whether the bucket has the key, and in `ends` whether no
-// later bucket of the slice has it either. The result is the same in all lanes of the quad.
-bool look_at(uvec4 part, uint keys[KEY_WORDS], Probe probe, uint lane, out bool ends, out uint value[RESULT_WORDS]) {
+// Whether a search for a key that is not in this bucket ends here. The filter of a full bucket is not always needed, so
+// it is read only if some lane in step does: `is_needed`.
+bool ends_at(uvec4 part, Probe probe, uint lane, bool is_needed) {
+    if (!any_in_step(is_needed)) return true;
+    bool erased = false;
+    [[unroll]] for (uint s = 0; s < LANE_SLOTS; ++s) {
+        uint key[KEY_WORDS];
+        lane_key(part, s, key);
+        erased = erased || reserved_index(key) == 1;
+    }
+    bool has_erased = quad_bits(ballot(erased)) != 0;
+    bool passes = passes_filter(of_quad(probe.match, lane), part);
+    return !has_erased && !passes;
+}
+
+// Compares a bucket with the key of a lane of the quad. Returns whether the bucket has the key, and in `is_open` whether
+// it has an empty slot. The result is the same in all lanes of the quad.
+bool look_at(uvec4 part, uint keys[KEY_WORDS], uint lane, out bool is_open, out uint value[RESULT_WORDS]) {
     uint wanted[KEY_WORDS];
     [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) wanted[w] = of_quad(keys[w], lane);
     [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) value[w] = 0xffffffffu;
     bool hit = false;
-    bool erased = false;
-    bool empty = false;
     [[unroll]] for (uint s = 0; s < LANE_SLOTS; ++s) {
         uint key[KEY_WORDS];
         lane_key(part, s, key);
         bool same = keys_equal(key, wanted);
-        uint reserved = reserved_index(key);
         hit = hit || same;
-        erased = erased || reserved == 1;
-        empty = reserved == 0;
         if (VALUE_WORDS != 0) {
             [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) {
                 value[w] = same ? part[(s * SLOT_WORDS + KEY_WORDS + w) % 4] : value[w];
             }
         }
     }
+    // Slots are filled in order: the last one decides.
+    uint last[KEY_WORDS];
+    lane_key(part, LANE_SLOTS - 1, last);
     uint hits = quad_bits(ballot(hit));
-    bool is_open = quad_bits(ballot(empty && quad_lane() == 3)) != 0;
-    bool has_erased = quad_bits(ballot(erased)) != 0;
-    bool passes = passes_filter(of_quad(probe.match, lane), part);
-    ends = hits != 0 || is_open || !has_erased && !passes;
+    is_open = quad_bits(ballot(quad_lane() == 3 && reserved_index(last) == 0)) != 0;
     if (VALUE_WORDS != 0) {
         uint holder = hits == 0 ? 0 : findLSB(hits);
         [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) value[w] = of_quad(value[w], holder);
@@ -187,11 +200,14 @@ void main() {
     uvec4 parts[4];
     [[unroll]] for (uint lane = 0; lane < 4; ++lane) parts[lane] = load_part(probe, lane);
     [[unroll]] for (uint lane = 0; lane < 4; ++lane) {
-        bool ends;
+        bool is_open;
         uint of_bucket[RESULT_WORDS];
-        bool has_key = look_at(parts[lane], key, probe, lane, ends, of_bucket);
-        if (quad_lane() == lane && pending) {
-            pending = !ends;
+        bool has_key = look_at(parts[lane], key, lane, is_open, of_bucket);
+        bool is_own = quad_lane() == lane && pending;
+        bool goes_on = is_own && !has_key && !is_open;
+        bool ends = ends_at(parts[lane], probe, lane, goes_on);
+        if (is_own) {
+            pending = goes_on && !ends;
             found = has_key;
             [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) value[w] = of_bucket[w];
         }
@@ -199,23 +215,25 @@ void main() {
 
     // 4. The other buckets, of one key of each quad at a time.
     while (any_in_step(pending)) {
-        if (pending) {
+        uint waiting = quad_bits(ballot(pending));
+        uint lane = waiting == 0 ? 0 : findLSB(waiting);
+        bool is_own = quad_lane() == lane && pending;
+        if (is_own) {
             // A home slice ends where the overflow slice may continue.
             if (probes == MOST_PROBES) probe = overflow_probe(hash, second);
             else advance_probe(probe);
             ++probes;
         }
-        uint waiting = quad_bits(ballot(pending));
-        [[unroll]] for (uint lane = 0; lane < 4; ++lane) {
-            if (!any_in_step((waiting >> lane & 1) != 0)) continue;
-            bool ends;
-            uint of_bucket[RESULT_WORDS];
-            bool has_key = look_at(load_part(probe, lane), key, probe, lane, ends, of_bucket);
-            if (quad_lane() == lane && pending) {
-                pending = !ends && probes < 2 * MOST_PROBES;
-                found = has_key;
-                [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) value[w] = of_bucket[w];
-            }
+        uvec4 part = load_part(probe, lane);
+        bool is_open;
+        uint of_bucket[RESULT_WORDS];
+        bool has_key = look_at(part, key, lane, is_open, of_bucket);
+        bool goes_on = is_own && !has_key && !is_open;
+        bool ends = ends_at(part, probe, lane, goes_on);
+        if (is_own) {
+            pending = goes_on && !ends && probes < 2 * MOST_PROBES;
+            found = has_key;
+            [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) value[w] = of_bucket[w];
         }
     }
 

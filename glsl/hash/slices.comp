@@ -39,6 +39,9 @@ const bool ERASES = OPERATION == HASH_ERASE;
 const bool BY_INDEX = KEY_WORDS > 1 || VALUE_WORDS > 1;
 const bool ONE_WORD = KEY_WORDS == 1;
 const uint OWN_SLOTS = SLICE_SLOTS / THREADS;
+// Items that a workgroup tests at a time.
+const uint CHUNK_ITEMS = 8;
+const uint CHUNK = CHUNK_ITEMS * THREADS;
 // Slots are stored column by column: those of neighboring buckets are in neighboring banks.
 const uint COLUMN = BUCKETS + 4;
 
@@ -55,6 +58,8 @@ shared uint sh_keys[ONE_WORD ? SLOTS * COLUMN : 1];
 shared uint sh_owners[SLOTS * COLUMN];
 shared uint sh_filters[BUCKETS];
 shared uint sh_reserved[2];
+// The positions of items of this slice.
+shared uint sh_list[CHUNK];
 // The range of positions, and the ranges that are left while it is being searched for.
 shared uint sh_first[2];
 shared uint sh_left[2];
@@ -259,8 +264,16 @@ bool insert(uint key[KEY_WORDS], uint first, uint second, uint position) {
         uint erased = NOBODY;
         bool is_open = false;
         for (uint k = 0; k < MOST_PROBES && !is_open; ++k) {
-            for (uint s = 0; s < SLOTS && !is_open; ++s) {
-                uint at = s * COLUMN + probe.bucket;
+            // One bit for each slot that may have the key or is free. Keys never leave a slot, so a look without
+            // atomics misses at most keys that have come since: a taken slot is compared again.
+            uint candidates = 0;
+            [[unroll]] for (uint s = 0; s < SLOTS; ++s) {
+                uint found = ONE_WORD ? shared_key(s * COLUMN + probe.bucket) : 0;
+                if (!ONE_WORD || found >= ERASED_WORD || found == key[0]) candidates |= 1u << s;
+            }
+            while (candidates != 0) {
+                uint at = findLSB(candidates) * COLUMN + probe.bucket;
+                candidates &= candidates - 1;
                 if (is_erased(at)) {
                     erased = erased == NOBODY ? at : erased;
                     continue;
@@ -322,26 +335,45 @@ bool erase(uint key[KEY_WORDS], uint first, uint second) {
     return false;
 }
 
-// Whether the key in one slot of a bucket is above that in another one. Both have keys.
-bool is_above(uint a, uint b) {
-    if (ONE_WORD) return sh_keys[a] > sh_keys[b];
-    uint key_a[KEY_WORDS];
-    uint key_b[KEY_WORDS];
-    key_of(sh_owners[a], key_a);
-    key_of(sh_owners[b], key_b);
+// Words of the keys of a bucket.
+const uint KEYS_OF_BUCKET = SLOTS * KEY_WORDS;
+
+// Keys and owners of a full bucket, in registers.
+void load_bucket(uint bucket, out uint keys[KEYS_OF_BUCKET], out uint owners[SLOTS]) {
+    [[unroll]] for (uint s = 0; s < SLOTS; ++s) {
+        uint at = s * COLUMN + bucket;
+        uint key[KEY_WORDS];
+        owners[s] = sh_owners[at];
+        if (ONE_WORD) key[0] = sh_keys[at];
+        else key_of(owners[s], key);
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys[s * KEY_WORDS + w] = key[w];
+    }
+}
+
+bool is_above(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
     bool above = false;
-    [[unroll]] for (uint k = KEY_WORDS; k-- != 0;) above = key_a[k] == key_b[k] ? above : key_a[k] > key_b[k];
+    [[unroll]] for (uint k = KEY_WORDS; k-- != 0;) above = a[k] == b[k] ? above : a[k] > b[k];
     return above;
 }
 
-// The slot with the largest key of `slots` slots from `first` on.
-uint most_of(uint bucket, uint first, uint slots) {
-    uint most = first * COLUMN + bucket;
-    for (uint s = 1; s < slots; ++s) {
-        uint at = (first + s) * COLUMN + bucket;
-        if (is_above(at, most)) most = at;
+// The largest key of `slots` slots from `first` on.
+void most_of(uint keys[KEYS_OF_BUCKET], uint first, uint slots, out uint most[KEY_WORDS]) {
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) most[w] = keys[first * KEY_WORDS + w];
+    [[unroll]] for (uint s = 1; s < slots; ++s) {
+        uint key[KEY_WORDS];
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = keys[(first + s) * KEY_WORDS + w];
+        bool above = is_above(key, most);
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) most[w] = above ? key[w] : most[w];
     }
-    return most;
+}
+
+// Whether the left half of a match has the largest key.
+bool left_is_above(uint keys[KEYS_OF_BUCKET], uint first, uint slots) {
+    uint left[KEY_WORDS];
+    uint right[KEY_WORDS];
+    most_of(keys, first, slots / 2, left);
+    most_of(keys, first + slots / 2, slots / 2, right);
+    return is_above(left, right);
 }
 
 // Index of the first match of `slots` slots each.
@@ -349,39 +381,44 @@ uint first_match(uint slots) { return SLOTS - 2 * SLOTS / slots; }
 
 // The bits of the matches in a full bucket without erased slots.
 uint filter_of(uint bucket) {
+    uint keys[KEYS_OF_BUCKET];
+    uint owners[SLOTS];
+    load_bucket(bucket, keys, owners);
     uint bits = 0;
-    for (uint slots = 2; slots <= SLOTS; slots *= 2) {
-        for (uint m = 0; m < SLOTS / slots; ++m) {
-            uint left = most_of(bucket, m * slots, slots / 2);
-            uint right = most_of(bucket, m * slots + slots / 2, slots / 2);
-            if (is_above(left, right)) bits |= 1u << (first_match(slots) + m);
+    [[unroll]] for (uint slots = 2; slots <= SLOTS; slots *= 2) {
+        [[unroll]] for (uint m = 0; m < SLOTS / slots; ++m) {
+            if (left_is_above(keys, m * slots, slots)) bits |= 1u << (first_match(slots) + m);
         }
     }
     return bits;
 }
 
-void swap_slots(uint a, uint b) {
-    uint owner = sh_owners[a];
-    sh_owners[a] = sh_owners[b];
-    sh_owners[b] = owner;
-    if (ONE_WORD) {
-        uint key = sh_keys[a];
-        sh_keys[a] = sh_keys[b];
-        sh_keys[b] = key;
-    }
-}
-
 // Orders the keys of a full bucket so that its matches have these bits. A match of many slots is decided first: those of
 // its halves do not change it.
 void store_filter(uint bucket, uint bits) {
-    for (uint slots = SLOTS; slots >= 2; slots /= 2) {
-        for (uint m = 0; m < SLOTS / slots; ++m) {
-            uint left = m * slots;
-            uint right = left + slots / 2;
-            bool above = is_above(most_of(bucket, left, slots / 2), most_of(bucket, right, slots / 2));
-            if (above == ((bits >> (first_match(slots) + m) & 1) != 0)) continue;
-            for (uint s = 0; s < slots / 2; ++s) swap_slots((left + s) * COLUMN + bucket, (right + s) * COLUMN + bucket);
+    uint keys[KEYS_OF_BUCKET];
+    uint owners[SLOTS];
+    load_bucket(bucket, keys, owners);
+    [[unroll]] for (uint slots = SLOTS; slots >= 2; slots /= 2) {
+        [[unroll]] for (uint m = 0; m < SLOTS / slots; ++m) {
+            bool is_set = (bits >> (first_match(slots) + m) & 1) != 0;
+            bool swaps = left_is_above(keys, m * slots, slots) != is_set;
+            [[unroll]] for (uint s = m * slots; s < m * slots + slots / 2; ++s) {
+                uint other = s + slots / 2;
+                uint owner = owners[s];
+                owners[s] = swaps ? owners[other] : owner;
+                owners[other] = swaps ? owner : owners[other];
+                [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
+                    uint key = keys[s * KEY_WORDS + w];
+                    keys[s * KEY_WORDS + w] = swaps ? keys[other * KEY_WORDS + w] : key;
+                    keys[other * KEY_WORDS + w] = swaps ? key : keys[other * KEY_WORDS + w];
+                }
+            }
         }
+    }
+    [[unroll]] for (uint s = 0; s < SLOTS; ++s) {
+        sh_owners[s * COLUMN + bucket] = owners[s];
+        if (ONE_WORD) sh_keys[s * COLUMN + bucket] = keys[s * KEY_WORDS];
     }
 }
 
@@ -465,6 +502,20 @@ void apply_reserved(uint reserved) {
     }
 }
 
+void apply_item(uint position) {
+    uint first = hash_at(position);
+    uint key[KEY_WORDS];
+    key_at(position, key);
+    uint reserved = reserved_index(key);
+    if (reserved != NOT_RESERVED) {
+        atomicMin(sh_reserved[reserved], owner_of_item(position));
+        return;
+    }
+    uint second = second_hash(key);
+    bool applied = ERASES ? erase(key, first, second) : insert(key, first, second, position);
+    if (!applied) spill(position);
+}
+
 void main() {
     // 1. Find the items of this workgroup.
     uint count = batch_count();
@@ -493,26 +544,28 @@ void main() {
     load_slice(Words(scratch_part(args.state)).v[0] != 0);
     barrier();
 
-    // 3. Apply the items.
-    for (uint position = begin + thread_id(); position < end; position += THREADS) {
-#ifdef OVERFLOW
-        if (!is_spilled(position)) continue;
-#endif
-        uint first = hash_at(position);
-        uint home = slice_of(first);
-        if (home < first_home() || home > last_home()) continue;
-        uint key[KEY_WORDS];
-        key_at(position, key);
-        uint reserved = reserved_index(key);
-        if (reserved != NOT_RESERVED) {
-            atomicMin(sh_reserved[reserved], owner_of_item(position));
-            continue;
+    // 3. Apply the items, as many at a time as the list has room for. Its order does not matter: positions decide.
+    for (uint chunk = begin; chunk < end; chunk += CHUNK) {
+        if (thread_id() == 0) sh_items = 0;
+        barrier();
+        uint hashes[CHUNK_ITEMS];
+        [[unroll]] for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+            uint position = chunk + k * THREADS + thread_id();
+            hashes[k] = position < end ? hash_at(position) : 0;
         }
-        uint second = second_hash(key);
-        bool applied = ERASES ? erase(key, first, second) : insert(key, first, second, position);
-        if (!applied) spill(position);
+        [[unroll]] for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+            uint position = chunk + k * THREADS + thread_id();
+            uint home = slice_of(hashes[k]);
+            bool is_own = position < end && home >= first_home() && home <= last_home();
+#ifdef OVERFLOW
+            if (is_own) is_own = is_spilled(position);
+#endif
+            if (is_own) sh_list[atomicAdd(sh_items, 1u)] = position;
+        }
+        barrier();
+        for (uint i = thread_id(); i < sh_items; i += THREADS) apply_item(sh_list[i]);
+        barrier();
     }
-    barrier();
 
     // 4. Store the filters of full buckets, then the slice.
     for (uint bucket = thread_id(); bucket < BUCKETS; bucket += THREADS) {

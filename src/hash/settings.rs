@@ -18,6 +18,9 @@ pub(crate) const FORMER_NAMES: &[(&str, &str)] = &[];
 /// slots, in columns with four words of padding, a filter for each bucket, and single words.
 const SLICE_BYTES: u32 = 4 * (2 * (1024 + 4 * 16) + 256) + 64;
 
+/// Items of a thread that a workgroup tests at a time.
+const CHUNK_ITEMS: u32 = 8;
+
 impl Settings {
     pub(crate) fn of(_basis: &Basis<'_>) -> Self {
         Self { slice_threads: 128 }
@@ -29,6 +32,6 @@ impl Settings {
         if !self.slice_threads.is_power_of_two() {
             return refuse(format!("{shape} is not a power of two"));
         }
-        limits.check_memory(&shape, true, SLICE_BYTES)
+        limits.check_memory(&shape, true, SLICE_BYTES + 4 * CHUNK_ITEMS * self.slice_threads)
     }
 }
