@@ -18,6 +18,8 @@ pub(crate) struct ArrayInfo {
     pub(crate) sides: [bool; 2],
     /// Items that each buffer has room for.
     pub(crate) capacity: u32,
+    /// Items of the input. None: those of the case.
+    pub(crate) items: Option<u32>,
     /// Lengths of the sequences of input items, one after the other, that are sorted before the first run: see
     /// [`Sources::get`]. Empty if keys stay as they are drawn.
     pub(crate) sequences: Vec<u32>,
@@ -34,10 +36,15 @@ impl ArrayInfo {
         (u64::from(self.stride) * u64::from(n)).next_multiple_of(4)
     }
 
-    /// Bytes of device memory for `n` items of input.
+    /// Items of the input of a case with `n` items.
+    fn items(&self, n: u32) -> u32 {
+        self.items.unwrap_or(n)
+    }
+
+    /// Bytes of device memory of a case with `n` items.
     pub(crate) fn memory(&self, n: u32) -> u64 {
         let sides = self.sides.iter().map(|exists| u64::from(*exists)).sum::<u64>();
-        self.size(n) * u64::from(!self.fields.is_empty()) + self.size(self.capacity) * sides
+        self.size(self.items(n)) * u64::from(!self.fields.is_empty()) + self.size(self.capacity) * sides
     }
 }
 
@@ -53,7 +60,7 @@ pub(crate) enum Table {
 
 struct Array {
     stride: u32,
-    /// Bytes of the case's items.
+    /// Bytes of the input's items.
     size: u64,
     source: Option<Arc<Source>>,
     sides: [Option<Buffer>; 2],
@@ -69,7 +76,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Arrays of `n` items. `tables` names the tables once the inputs of all arrays exist.
+    /// The arrays of a case with `n` items. `tables` names the tables once the inputs of all arrays exist.
     pub(crate) fn new(
         context: &Context,
         sources: &mut Sources,
@@ -80,11 +87,11 @@ impl Memory {
     ) -> trommel::Result<Self> {
         let array = |info: &ArrayInfo| -> trommel::Result<Array> {
             let side = |exists: bool| exists.then(|| poisoned(context, info.size(info.capacity))).transpose();
-            let source = || sources.get(context, &info.fields, &info.sequences, n);
+            let source = || sources.get(context, &info.fields, &info.sequences, info.items(n));
             let source = (!info.fields.is_empty()).then(source).transpose()?;
             Ok(Array {
                 stride: info.stride,
-                size: info.size(n),
+                size: info.size(info.items(n)),
                 source,
                 sides: [side(info.sides[0])?, side(info.sides[1])?],
             })

@@ -21,7 +21,7 @@ pub(crate) fn select(filter: &[String], n: &[u32], is_cpu: bool) -> Vec<Case> {
         };
         let sizes = if n.is_empty() { default } else { n };
         let fits = |n: &&u32| !matches!(family.sizes, Sizes::Fixed(size) if size != **n);
-        let small_enough = |n: &&u32| !is_cpu || **n <= MAX_ON_CPU;
+        let small_enough = |n: &&u32| !is_cpu || **n <= MAX_ON_CPU && family.work.prepared_items(**n) <= MAX_ON_CPU;
         let sizes = sizes.iter().filter(fits).filter(|size| !n.is_empty() || small_enough(size));
         cases.extend(sizes.map(|&n| Case { name: family.name.clone(), work: family.work.clone(), n }));
     }

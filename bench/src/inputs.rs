@@ -21,6 +21,10 @@ pub(crate) enum Keys {
     Quarter,
     /// Ascending, with this many copies of each number.
     Copies(u32),
+    /// Distinct keys in a random order: all keys of these are numbered, and the first one has this number.
+    Distinct(u32),
+    /// The first so many keys of [`Keys::Distinct`] in another order. A case with fewer items has the first of these.
+    Shuffled(u32),
     /// Three uniform draws combined by AND: 17.4 bits of entropy in 32.
     LowEntropy,
     /// Uniform low bits, this many of them. All keys share the bits above.
@@ -49,6 +53,13 @@ pub(crate) enum Fill {
 pub(crate) enum Content {
     Keys(Keys),
     Values,
+}
+
+impl Content {
+    /// Whether the number of items does not matter.
+    fn depends_on_index_alone(self) -> bool {
+        matches!(self, Self::Values | Self::Keys(Keys::Random | Keys::Distinct(_) | Keys::Shuffled(_)))
+    }
 }
 
 /// A member of the items of an array: all of each or, interleaved, part of it.
@@ -93,8 +104,7 @@ impl Sources {
         let is_values = fields.first().is_some_and(|field| field.content == Content::Values);
         let last = if is_values { &mut self.values } else { &mut self.keys };
         // Numbers that depend on their index alone serve every smaller size.
-        let any_size = sequences.is_empty()
-            && fields.iter().all(|field| matches!(field.content, Content::Values | Content::Keys(Keys::Random)));
+        let any_size = sequences.is_empty() && fields.iter().all(|field| field.content.depends_on_index_alone());
         if let Some(cached) = last
             && cached.fields == fields
             && cached.sequences == sequences
@@ -169,6 +179,8 @@ impl Field {
             Keys::Alternating => rising(2 * (i - n / 2)),
             Keys::Quarter => 4 * if i < n / 2 { i } else { i - n / 2 } + (draw(i, KEYS) & 3),
             Keys::Copies(copies) => i / u64::from(copies),
+            Keys::Distinct(first) => distinct(u64::from(first) + i, self.size),
+            Keys::Shuffled(of) => distinct(shuffled(low_word(i), of).into(), self.size),
             Keys::LowEntropy => draw(i, KEYS) & draw(i, 3) & draw(i, 4),
             Keys::LowBits(bits) => draw(i, KEYS) & ((1 << bits) - 1),
             Keys::Normal if self.size == 4 => narrow(normal(i)).to_bits().into(),
@@ -206,6 +218,26 @@ fn in_bucket(bucket: u32, buckets: u32, bits: u32, drawn: u64) -> u64 {
 
 fn draw(i: u64, seed: u64) -> u64 {
     splitmix64(i ^ (seed << 40))
+}
+
+/// A prime, so that its multiples modulo a smaller number are a permutation.
+const SHUFFLE: u64 = 0x9e37_79b1;
+
+/// The number of item `i` of [`Keys::Shuffled`].
+pub(crate) fn shuffled(i: u32, of: u32) -> u32 {
+    low_word(u64::from(i) * SHUFFLE % u64::from(of))
+}
+
+/// Key number `i` of `size` bytes, 4 or 8. Different numbers have different keys: both functions are bijections. For 32
+/// bits, a function of Wellons, "Prospecting for hash functions", 2018.
+fn distinct(i: u64, size: u32) -> u64 {
+    if size != 4 {
+        return draw(i, KEYS);
+    }
+    let h = low_word(i);
+    let h = (h ^ h >> 16).wrapping_mul(0x21f0_aaad);
+    let h = (h ^ h >> 15).wrapping_mul(0x735a_2d97);
+    (h ^ h >> 15).into()
 }
 
 /// A sum of twelve draws of 16 bits, scaled to mean 0 and deviation 1. By the central limit theorem it is nearly
@@ -365,6 +397,22 @@ mod tests {
         let both = sets[..500].iter().zip(&sets[500..]).filter(|(a, b)| a == b).count();
         assert!((80..170).contains(&both), "{both} of 500 numbers are in both sets, not a quarter");
         assert!(made(Keys::Copies(4)).iter().zip(0..).all(|(key, i)| *key == i / 4));
+        let keys_of = |kind: Keys, size, n| {
+            let mut keys: Vec<Vec<u32>> =
+                array(&[keys(kind, size)], n).chunks(size as usize / 4).map(<[u32]>::to_vec).collect();
+            keys.sort();
+            keys
+        };
+        for size in [4, 8] {
+            let all = keys_of(Keys::Distinct(0), size, 2000);
+            assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "{size} bytes");
+            let [first, others] = [0, 1000].map(|first| keys_of(Keys::Distinct(first), size, 1000));
+            let mut both = [first.clone(), others].concat();
+            both.sort();
+            assert_eq!(both, all);
+            assert_eq!(keys_of(Keys::Shuffled(1000), size, 1000), first);
+            assert_ne!(array(&[keys(Keys::Shuffled(1000), size)], 9), array(&[keys(Keys::Distinct(0), size)], 9));
+        }
         assert!(made(Keys::Constant).iter().all(|key| *key == 0x5bd1_e995));
         assert!(made(Keys::LowBits(16)).iter().all(|key| *key < 1 << 16));
         assert!(made(Keys::LowBits(20)).iter().any(|key| (1 << 16..1 << 20).contains(key)));

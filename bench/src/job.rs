@@ -2,7 +2,7 @@
 
 use crate::arrays::{ArrayInfo, Contents, Memory};
 use crate::inputs::Sources;
-use crate::workload::{Case, Operation};
+use crate::workload::{Case, Operation, Step};
 use ash::vk;
 use trommel::Timestamps;
 use trommel::host::Context;
@@ -41,15 +41,29 @@ impl Job {
         Ok(Self { operation, ..self })
     }
 
-    /// Records a copy of the inputs to the arrays that the work reads.
-    pub(crate) fn restore(&self, commands: vk::CommandBuffer) {
+    /// Records a copy of the inputs to the arrays that the work reads, and the steps that complete them.
+    pub(crate) fn restore(&self, commands: vk::CommandBuffer) -> trommel::Result<()> {
         self.memory.restore(commands);
+        let steps = self.operation.preparation(&self.memory);
+        if !steps.is_empty() {
+            self.barrier(commands);
+        }
+        self.record_steps(commands, &steps, None)
     }
 
     /// Records the timed work.
     pub(crate) fn record(&self, commands: vk::CommandBuffer, timestamps: Option<Timestamps>) -> trommel::Result<()> {
+        self.record_steps(commands, &self.operation.steps(&self.memory), timestamps)
+    }
+
+    fn record_steps(
+        &self,
+        commands: vk::CommandBuffer,
+        steps: &[Box<dyn Step + '_>],
+        timestamps: Option<Timestamps>,
+    ) -> trommel::Result<()> {
         let mut first = 0;
-        for (index, step) in self.operation.steps(&self.memory).iter().enumerate() {
+        for (index, step) in steps.iter().enumerate() {
             if index != 0 {
                 self.barrier(commands);
             }
@@ -62,11 +76,11 @@ impl Job {
         Ok(())
     }
 
-    /// Makes the writes of one step visible to the next.
+    /// Makes the writes of one step, or of the copies of the inputs, visible to the next.
     fn barrier(&self, commands: vk::CommandBuffer) {
         let barriers = [vk::MemoryBarrier2::default()
-            .src_stage_mask(vk::PipelineStageFlags2::COMPUTE_SHADER)
-            .src_access_mask(vk::AccessFlags2::SHADER_STORAGE_WRITE)
+            .src_stage_mask(vk::PipelineStageFlags2::COMPUTE_SHADER | vk::PipelineStageFlags2::COPY)
+            .src_access_mask(vk::AccessFlags2::SHADER_STORAGE_WRITE | vk::AccessFlags2::TRANSFER_WRITE)
             .dst_stage_mask(vk::PipelineStageFlags2::COMPUTE_SHADER)
             .dst_access_mask(vk::AccessFlags2::SHADER_STORAGE_READ | vk::AccessFlags2::SHADER_STORAGE_WRITE)];
         // SAFETY: the command buffer is recording, outside a render pass.
@@ -98,6 +112,10 @@ impl Job {
 
     /// Downloads the output of the last run.
     pub(crate) fn output(&self) -> trommel::Result<Output> {
+        let steps = self.operation.inspection(&self.memory);
+        if !steps.is_empty() {
+            self.context.run(|commands| self.record_steps(commands, &steps, None))?;
+        }
         Ok(Output { case: self.case.clone(), contents: self.memory.download(&self.operation.output_sides())? })
     }
 }

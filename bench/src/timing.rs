@@ -71,10 +71,7 @@ impl<'a> Timer<'a> {
             let mut handles = Handles::new(&gpu.context, gpu.context.device(), Strategy::Auto);
             let operation = heating.work.prepare(heating.n, &mut handles)?;
             let job = Job::new(&gpu.context, &mut Sources::default(), heating, operation)?;
-            gpu.context.run(|commands| {
-                job.restore(commands);
-                Ok(())
-            })?;
+            gpu.context.run(|commands| job.restore(commands))?;
             timer.heater = Some(job);
         }
         Ok(timer)
@@ -119,7 +116,7 @@ impl<'a> Timer<'a> {
         self.gpu.context.run(|commands| {
             // SAFETY: the command buffer is recording; the pool is the timer's own and not in use.
             unsafe { vk.cmd_reset_query_pool(commands, self.pool, 0, QUERIES) };
-            job.restore(commands);
+            job.restore(commands)?;
             barrier(vk, commands);
             // SAFETY: as above; the queries have been reset.
             unsafe { vk.cmd_write_timestamp2(commands, vk::PipelineStageFlags2::ALL_COMMANDS, self.pool, 0) };

@@ -70,6 +70,11 @@ pub(crate) trait Workload: Debug + Send + Sync {
         n
     }
 
+    /// Items that are prepared before the timed work, beside those of a case of size `n`.
+    fn prepared_items(&self, _n: u32) -> u32 {
+        0
+    }
+
     /// Takes the handles for `n` items, and creates those that do not exist.
     fn prepare(&self, n: u32, handles: &mut Handles) -> trommel::Result<Box<dyn Operation>>;
 
@@ -98,7 +103,17 @@ pub(crate) trait Operation {
     /// Bytes of scratch that serve every step.
     fn scratch_size(&self) -> trommel::Result<u64>;
 
-    /// The steps in their order. A barrier separates them.
+    /// The steps that complete the input, after that of each array has been restored. They are not timed.
+    fn preparation<'a>(&'a self, _memory: &'a Memory) -> Vec<Box<dyn Step + 'a>> {
+        Vec::new()
+    }
+
+    /// The steps that write what `check` reads, after the last run. They are not timed.
+    fn inspection<'a>(&'a self, _memory: &'a Memory) -> Vec<Box<dyn Step + 'a>> {
+        Vec::new()
+    }
+
+    /// The timed steps in their order. A barrier separates them.
     fn steps<'a>(&'a self, memory: &'a Memory) -> Vec<Box<dyn Step + 'a>>;
 
     /// The buffer that holds the output of each array that `check` reads.

@@ -97,7 +97,7 @@ macro_rules! folder_kernels {
                 /// Makes a table empty.
                 HashClear = "hash_clear",
                     push HashPush, memory [HashHeader],
-                    [Threads, Items, KeyWords, ValueWords];
+                    [Threads, Lanes, Items, KeyWords, ValueWords];
                 /// Hashes the keys of a batch.
                 HashKeys = "hash_keys",
                     push HashPush, memory [HashHeader],

@@ -1,6 +1,7 @@
 //! The primitives that the program measures, a file or folder each.
 
 mod copy;
+mod hash;
 mod merge;
 mod sort;
 mod split;

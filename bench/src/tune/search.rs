@@ -198,7 +198,7 @@ impl<'a> Search<'a> {
                 let operation = case.work.prepare(case.n, handles)?;
                 let job = Job::new(&self.gpu.context, &mut self.sources, case, operation)?;
                 self.gpu.context.run(|commands| {
-                    job.restore(commands);
+                    job.restore(commands)?;
                     Ok(())
                 })?;
                 self.gpu.context.run(|commands| job.record(commands, None))?;

@@ -1,0 +1,79 @@
+//! The cases of hash tables. Those that the CUDA peers have too have their names: distinct random keys in a table of 2^27
+//! slots, so many percent of which are in use after the insertion.
+
+use super::workload::{Action, Hashing};
+use crate::workload::Family;
+use trommel::{HasherInfo, KeyType, ValueType};
+
+/// Loads in percent, and their sizes. The last one is that of the peers: so much of 2^27 slots.
+const LOADS: [(u32, &[u32]); 5] = [
+    (25, &[1 << 16, 1 << 20, 1 << 24, 1 << 26, 1 << 25]),
+    (50, &[1 << 16, 1 << 20, 1 << 24, 1 << 26]),
+    (80, &[1 << 16, 1 << 20, 1 << 24, 1 << 26, 107_374_182]),
+    (90, &[1 << 16, 1 << 20, 1 << 24, 1 << 26, 120_795_955]),
+    (95, &[1 << 16, 1 << 20, 1 << 24, 1 << 26, 127_506_841]),
+];
+const SIZES: &[u32] = LOADS[2].1;
+const LONG_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 26];
+/// Half of the keys of a table of 2^27 slots.
+const ERASED_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 53_687_091];
+/// Items of batches into a large table.
+const BATCHES: &[u32] = &[1 << 20, 1 << 22];
+const LARGE_TABLE: u32 = 1 << 27;
+const CLEARED: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 27];
+
+const KEYS: HasherInfo = HasherInfo::keys();
+const PAIRS: HasherInfo = HasherInfo::pairs();
+const LONG: HasherInfo = HasherInfo { key: KeyType::U64, value: ValueType::Bytes(8), ..KEYS };
+
+pub(super) fn families() -> Vec<Family> {
+    let mut families = Vec::new();
+    for (load, sizes) in LOADS {
+        families.extend(inserted_and_found("", PAIRS, load, sizes));
+    }
+    for (load, _) in &LOADS[1..] {
+        families.extend(inserted_and_found("u64_", LONG, *load, LONG_SIZES));
+    }
+    let at_80 = |action| Hashing::new(PAIRS, action).load(80);
+    families.extend(inserted_and_found("keys_", KEYS, 80, SIZES));
+    families.extend([
+        Family::new("hash_assign_load80", at_80(Action::Assign), SIZES),
+        Family::new("hash_erase_load80", at_80(Action::EraseHalf), ERASED_SIZES),
+        Family::new("hash_clear", Hashing::new(PAIRS, Action::Clear), CLEARED),
+    ]);
+    for load in [0, 80] {
+        let work = Hashing::new(PAIRS, Action::InsertInto(LARGE_TABLE)).load(load);
+        families.push(Family::new(format!("hash_insert_into_load{load:02}_2^27"), work, BATCHES));
+    }
+    families
+}
+
+/// An insertion into an empty table, and searches for keys that it has, or does not have.
+fn inserted_and_found(items: &str, info: HasherInfo, load: u32, sizes: &'static [u32]) -> [Family; 3] {
+    let actions = [("insert", Action::Insert), ("find_hit", Action::FindHits), ("find_miss", Action::FindMisses)];
+    actions.map(|(name, action)| {
+        Family::new(format!("hash_{name}_{items}load{load}"), Hashing::new(info, action).load(load), sizes)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Sizes;
+
+    #[test]
+    fn the_largest_tables_are_those_of_the_peers() {
+        for (load, sizes) in LOADS {
+            let peers = (1u64 << 27) * u64::from(load) / 100;
+            assert_eq!(u64::from(*sizes.last().unwrap()), peers, "{load} percent");
+            assert_eq!(Hashing::new(PAIRS, Action::Insert).load(load).capacity(*sizes.last().unwrap()), 1 << 27);
+        }
+        let families = families();
+        for name in ["hash_insert_load25", "hash_find_hit_load50", "hash_find_miss_load95"] {
+            let family = families.iter().find(|family| family.name == name).unwrap();
+            assert!(matches!(family.sizes, Sizes::Default(_)));
+            assert_eq!(family.work.bytes_per_item(), 8, "as the peers count");
+        }
+        assert_eq!(Hashing::new(PAIRS, Action::EraseHalf).load(80).capacity(53_687_091), 1 << 27);
+    }
+}

@@ -1,0 +1,71 @@
+//! Hashers as handles and as steps.
+
+use crate::handles::{HandleInfo, describe_value, differing, join};
+use crate::workload::Step;
+use ash::vk;
+use trommel::host::Context;
+use trommel::{Device, HashInfo, HashOperation, Hasher, HasherInfo, Strategy, Timestamps};
+
+impl HandleInfo for HasherInfo {
+    type Handle = Hasher;
+
+    fn create(&self, _context: &Context, library: &Device, _strategy: Strategy) -> trommel::Result<Hasher> {
+        Hasher::new(library, self)
+    }
+
+    fn strategy_name(hasher: &Hasher) -> Option<&'static str> {
+        Some(match hasher.info().operation {
+            HashOperation::Clear => "fill",
+            HashOperation::Find => "probe",
+            _ => "sorted_slices",
+        })
+    }
+
+    fn for_batches(self) -> Self {
+        self.batches()
+    }
+
+    fn describe(&self) -> String {
+        let words = join([
+            Some(format!("{:?}, {:?} keys", self.operation, self.key)),
+            describe_value(self.value),
+            differing(self.max_count != 0, format!("up to {}", self.max_count)),
+            differing(self.max_capacity != 0, format!("up to {} slots", self.max_capacity)),
+        ]);
+        format!("hasher of {words}")
+    }
+}
+
+/// One operation on a table.
+pub(super) struct HashStep<'a> {
+    pub(super) hasher: &'a Hasher,
+    pub(super) info: HashInfo,
+}
+
+impl Step for HashStep<'_> {
+    unsafe fn record(&self, commands: vk::CommandBuffer, timestamps: Option<Timestamps>) -> trommel::Result<()> {
+        // SAFETY: the caller's promises are the same.
+        unsafe { self.hasher.cmd_hash(commands, &HashInfo { timestamps, ..self.info }) }
+    }
+
+    fn timestamp_count(&self) -> trommel::Result<u32> {
+        self.hasher.timestamp_count(self.info.count.max)
+    }
+
+    fn describe(&self) -> trommel::Result<String> {
+        self.hasher.describe(&self.info)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_name_differences_from_defaults() {
+        let pairs = HasherInfo::pairs();
+        assert_eq!(HandleInfo::describe(&pairs), "hasher of Insert, U32 keys, U32 values");
+        let sets = HasherInfo { max_capacity: 9, ..HasherInfo::keys().operation(HashOperation::Find) };
+        assert_eq!(HandleInfo::describe(&sets), "hasher of Find, U32 keys, up to 9 slots");
+    }
+}

@@ -1,0 +1,424 @@
+//! One operation on a table: handles, arguments, check.
+
+use super::handle::HashStep;
+use crate::arrays::{ArrayInfo, Contents, Memory, Table};
+use crate::handles::Handles;
+use crate::inputs::{Content, Field, Keys, Source, shuffled};
+use crate::verify::Column;
+use crate::workload::{Operation, Step, Workload};
+use std::sync::Arc;
+use trommel::{Count, HashInfo, HashOperation, Hasher, HasherInfo, Range};
+
+// Numbers of arrays: the batch, the items that the table has before it, the table, and the values found.
+const KEYS: usize = 0;
+const VALUES: usize = 1;
+const EARLIER_KEYS: usize = 2;
+const EARLIER_VALUES: usize = 3;
+const TABLE: usize = 4;
+const RESULTS: usize = 5;
+// Numbers of tables: a bit for each key, whether it has been found, and the number of keys without a slot.
+const FOUND: usize = 0;
+const LEFTOVERS: usize = 1;
+
+/// Bytes of a block. Tables consist of whole blocks.
+const BLOCK: u32 = 16;
+/// Words before the slots of a table.
+const HEADER_WORDS: usize = 64;
+/// Slots of the tables that hashers for small tables take.
+const SMALL_TABLE: u32 = 1 << 18;
+
+/// What a case times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// An insertion into an empty table.
+    Insert,
+    /// An insertion of other keys into a table with so many slots.
+    InsertInto(u32),
+    /// An assignment of other values to all keys of the table.
+    Assign,
+    /// An erasure of half of the keys of the table.
+    EraseHalf,
+    /// A search for all keys of the table.
+    FindHits,
+    /// A search for as many keys that the table does not have.
+    FindMisses,
+    /// The clearing of a table with so many slots as the case has items.
+    Clear,
+}
+
+/// Operations on tables of distinct random keys. The items of a case are those of the timed batch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hashing {
+    info: HasherInfo,
+    action: Action,
+    /// Percent of the slots that are in use: after the insertion, or before all other operations.
+    load: u32,
+}
+
+impl Hashing {
+    /// Operations on a table whose slots are all in use.
+    pub(super) fn new(info: HasherInfo, action: Action) -> Self {
+        Self { info, action, load: 100 }
+    }
+
+    /// The same with another load, in percent.
+    pub(super) fn load(self, load: u32) -> Self {
+        Self { load, ..self }
+    }
+
+    fn operation(&self) -> HashOperation {
+        match self.action {
+            Action::Insert | Action::InsertInto(_) => HashOperation::Insert,
+            Action::Assign => HashOperation::Assign,
+            Action::EraseHalf => HashOperation::Erase,
+            Action::FindHits | Action::FindMisses => HashOperation::Find,
+            Action::Clear => HashOperation::Clear,
+        }
+    }
+
+    /// Items that the table has before a batch of `n`.
+    fn earlier(&self, n: u32) -> u32 {
+        match self.action {
+            Action::Insert | Action::Clear => 0,
+            Action::InsertInto(slots) => narrow(u64::from(slots) * u64::from(self.load) / 100),
+            Action::EraseHalf => n.saturating_mul(2),
+            Action::Assign | Action::FindHits | Action::FindMisses => n,
+        }
+    }
+
+    /// Slots of the table of a batch of `n`.
+    pub(super) fn capacity(&self, n: u32) -> u32 {
+        match self.action {
+            Action::InsertInto(slots) => slots,
+            _ => narrow((u64::from(self.earlier(n).max(n)) * 100).div_ceil(self.load.into())),
+        }
+    }
+
+    /// The keys of a batch of `n`.
+    fn keys(&self, n: u32) -> Keys {
+        match self.action {
+            Action::Insert | Action::InsertInto(_) | Action::FindMisses | Action::Clear => {
+                Keys::Distinct(self.earlier(n))
+            }
+            Action::Assign | Action::EraseHalf | Action::FindHits => Keys::Shuffled(self.earlier(n)),
+        }
+    }
+
+    /// The keys that are looked up for the check, and the number of them.
+    fn queries(&self, n: u32) -> (usize, u32) {
+        if self.action == Action::EraseHalf { (EARLIER_KEYS, self.earlier(n)) } else { (KEYS, n) }
+    }
+
+    fn has_values(&self) -> bool {
+        self.info.value.size() != 0
+    }
+
+    fn is_search(&self) -> bool {
+        self.operation() == HashOperation::Find
+    }
+
+    fn hasher_info(&self, n: u32, operation: HashOperation) -> HasherInfo {
+        let max_capacity = if self.capacity(n) <= SMALL_TABLE { SMALL_TABLE } else { 0 };
+        HasherInfo { max_capacity, ..self.info.operation(operation) }
+    }
+
+    /// Checks that a cleared table has no keys.
+    fn check_empty(words: &[u32]) -> Result<(), String> {
+        let slots = words.get(HEADER_WORDS..).ok_or("no table")?;
+        match slots.iter().position(|word| *word != u32::MAX) {
+            Some(word) => Err(format!("word {word} of the slots is {:#010x}", slots[word])),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A number of items or slots. Numbers that are too large for a table stay so.
+fn narrow(wide: u64) -> u32 {
+    u32::try_from(wide).unwrap_or(u32::MAX)
+}
+
+impl Workload for Hashing {
+    /// As the peers count: a key and a value. The slots of the table are not counted.
+    fn bytes_per_item(&self) -> u32 {
+        let (key, value) = (self.info.key.size(), self.info.value.size());
+        match self.action {
+            Action::EraseHalf => key,
+            // A bit for each key of a set is less than a byte.
+            _ => key + value,
+        }
+    }
+
+    /// The slots, if the size of the table does not follow from the case.
+    fn prepared_items(&self, _n: u32) -> u32 {
+        if let Action::InsertInto(slots) = self.action { slots } else { 0 }
+    }
+
+    fn prepare(&self, n: u32, handles: &mut Handles) -> trommel::Result<Box<dyn Operation>> {
+        let mut hasher = |operation| handles.get(self.hasher_info(n, operation));
+        Ok(Box::new(HashWork {
+            work: *self,
+            n,
+            clearer: hasher(HashOperation::Clear)?,
+            inserter: hasher(HashOperation::Insert)?,
+            finder: hasher(HashOperation::Find)?,
+            hasher: hasher(self.operation())?,
+        }))
+    }
+
+    fn check(&self, n: u32, contents: &Contents) -> Result<(), String> {
+        if self.action == Action::Clear {
+            let words = contents.outputs.get(TABLE).cloned().flatten().ok_or("no table")?;
+            return Self::check_empty(&words);
+        }
+        let [found, leftovers] = [FOUND, LEFTOVERS].map(|table| contents.tables.get(table).and_then(Option::as_ref));
+        if let Some(count) = leftovers.and_then(|words| words.first())
+            && *count != 0
+        {
+            return Err(format!("{count} keys have found no slot"));
+        }
+        let size = self.info.value.size() as usize;
+        let column = |words: Option<&Option<Arc<Vec<u32>>>>| {
+            let words = words.cloned().flatten()?;
+            Some(Column { words, first: 0, stride: size, size })
+        };
+        let [values, earlier] = [VALUES, EARLIER_VALUES].map(|array| column(contents.inputs.get(array)));
+        let results = column(contents.outputs.get(RESULTS));
+        if found.is_none() && results.is_none() {
+            return Err("neither values nor bits".into());
+        }
+        let (_, queries) = self.queries(n);
+        let mut erased = vec![false; if self.action == Action::EraseHalf { queries as usize } else { 0 }];
+        if self.action == Action::EraseHalf {
+            (0..n).for_each(|index| erased[shuffled(index, queries) as usize] = true);
+        }
+        for query in 0..queries {
+            // The item with the value of the key, if the table has it.
+            let item = match self.action {
+                Action::FindMisses => None,
+                Action::FindHits => Some((&earlier, shuffled(query, n))),
+                Action::EraseHalf => Some((&earlier, query)).filter(|_| !erased[query as usize]),
+                _ => Some((&values, query)),
+            };
+            if let Some(found) = found {
+                let found = found[query as usize / 32] >> (query % 32) & 1;
+                if found != u32::from(item.is_some()) {
+                    return Err(format!("key {query} is {}", if found == 0 { "missing" } else { "found" }));
+                }
+            }
+            let Some(results) = &results else { continue };
+            let result = results.item(query as usize);
+            let is_right = match item {
+                Some((values, index)) => result.eq(values.as_ref().ok_or("no values")?.item(index as usize)),
+                None => result.eq(std::iter::repeat_n(u32::MAX, size / 4)),
+            };
+            if !is_right {
+                let words: Vec<_> = results.item(query as usize).collect();
+                return Err(format!("the value of key {query} is {words:#x?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same: keys of a table are distinct.
+    fn with_keys(&self, _keys: Keys) -> Arc<dyn Workload> {
+        Arc::new(*self)
+    }
+}
+
+/// An operation on a table with its handles.
+struct HashWork {
+    work: Hashing,
+    n: u32,
+    clearer: Hasher,
+    inserter: Hasher,
+    finder: Hasher,
+    hasher: Hasher,
+}
+
+impl HashWork {
+    fn info(&self, memory: &Memory) -> HashInfo {
+        HashInfo {
+            table: memory.whole(TABLE, 0),
+            capacity: self.work.capacity(self.n),
+            scratch: memory.scratch(),
+            ..HashInfo::default()
+        }
+    }
+
+    /// A search for `count` keys. `found`: whether a bit for each is wanted.
+    fn search(&self, memory: &Memory, keys: usize, count: u32, found: bool) -> HashInfo {
+        HashInfo {
+            count: Count::host(count),
+            keys: memory.whole(keys, 0),
+            values: memory.whole(RESULTS, 1),
+            found: if found { memory.table(FOUND) } else { Range::NONE },
+            ..self.info(memory)
+        }
+    }
+
+    /// Whether the check reads bits.
+    fn has_bits(&self) -> bool {
+        self.work.action != Action::Clear && !(self.work.is_search() && self.work.has_values())
+    }
+}
+
+impl Operation for HashWork {
+    fn arrays(&self) -> Vec<ArrayInfo> {
+        let (work, n) = (&self.work, self.n);
+        let (key, value) = (work.info.key.size(), work.info.value.size());
+        let input = |content, size: u32, items: u32| {
+            if items == 0 || size == 0 {
+                return ArrayInfo::default();
+            }
+            let fields = vec![Field { content, size }];
+            ArrayInfo {
+                fields,
+                stride: size,
+                sides: [true, false],
+                capacity: items,
+                items: Some(items),
+                ..ArrayInfo::default()
+            }
+        };
+        let is_clear = work.action == Action::Clear;
+        let (earlier, batch) = (work.earlier(n), if is_clear { 0 } else { n });
+        let reads_values = matches!(work.operation(), HashOperation::Insert | HashOperation::Assign);
+        let blocks = narrow(self.clearer.table_size(work.capacity(n)) / u64::from(BLOCK));
+        let (_, queries) = work.queries(n);
+        vec![
+            input(Content::Keys(work.keys(n)), key, batch),
+            input(Content::Values, if reads_values { value } else { 0 }, batch),
+            input(Content::Keys(Keys::Distinct(0)), key, earlier),
+            input(Content::Values, value, earlier),
+            ArrayInfo {
+                stride: BLOCK,
+                sides: [true, false],
+                capacity: blocks,
+                items: Some(blocks),
+                ..ArrayInfo::default()
+            },
+            ArrayInfo {
+                stride: value,
+                sides: [false, !is_clear && value != 0],
+                capacity: queries,
+                items: Some(queries),
+                ..ArrayInfo::default()
+            },
+        ]
+    }
+
+    fn tables(&self, _inputs: &[Option<Arc<Source>>]) -> Vec<Table> {
+        let (_, queries) = self.work.queries(self.n);
+        let output = |exists: bool, words: u32| if exists { Table::Output(words.into()) } else { Table::Absent };
+        let inserts = matches!(self.work.operation(), HashOperation::Insert | HashOperation::Assign);
+        vec![output(self.has_bits(), queries.div_ceil(32)), output(inserts, 1)]
+    }
+
+    fn scratch_size(&self) -> trommel::Result<u64> {
+        if self.work.action == Action::Clear {
+            return Ok(0);
+        }
+        let earlier = self.inserter.scratch_size(self.work.earlier(self.n))?;
+        Ok(earlier.max(self.hasher.scratch_size(self.n)?))
+    }
+
+    fn preparation<'a>(&'a self, memory: &'a Memory) -> Vec<Box<dyn Step + 'a>> {
+        let clear = HashStep { hasher: &self.clearer, info: self.info(memory) };
+        let earlier = self.work.earlier(self.n);
+        let info = HashInfo {
+            count: Count::host(earlier),
+            keys: memory.whole(EARLIER_KEYS, 0),
+            values: memory.whole(EARLIER_VALUES, 0),
+            ..self.info(memory)
+        };
+        let insert = (earlier != 0).then_some(HashStep { hasher: &self.inserter, info });
+        [Some(clear), insert].into_iter().flatten().map(|step| -> Box<dyn Step + 'a> { Box::new(step) }).collect()
+    }
+
+    fn steps<'a>(&'a self, memory: &'a Memory) -> Vec<Box<dyn Step + 'a>> {
+        let info = match self.work.operation() {
+            HashOperation::Clear => self.info(memory),
+            HashOperation::Find => self.search(memory, KEYS, self.n, self.has_bits()),
+            _ => HashInfo {
+                count: Count::host(self.n),
+                keys: memory.whole(KEYS, 0),
+                values: memory.whole(VALUES, 0),
+                leftover_count: memory.table(LEFTOVERS).address,
+                ..self.info(memory)
+            },
+        };
+        vec![Box::new(HashStep { hasher: &self.hasher, info })]
+    }
+
+    fn inspection<'a>(&'a self, memory: &'a Memory) -> Vec<Box<dyn Step + 'a>> {
+        if self.work.is_search() || self.work.action == Action::Clear {
+            return Vec::new();
+        }
+        let (keys, count) = self.work.queries(self.n);
+        vec![Box::new(HashStep { hasher: &self.finder, info: self.search(memory, keys, count, true) })]
+    }
+
+    fn output_sides(&self) -> Vec<usize> {
+        // A table is only read where it is cleared: its layout is the library's.
+        let table = if self.work.action == Action::Clear { 0 } else { 1 };
+        vec![1, 1, 1, 1, table, 1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contents(action: Action, results: &[u32], found: Option<&[u32]>, leftovers: Option<u32>) -> Contents {
+        let array = |words: &[u32]| Some(Arc::new(words.to_vec()));
+        let earlier = if action == Action::EraseHalf { array(&[1, 2, 3, 4]) } else { array(&[1, 2]) };
+        let inputs = vec![None, array(&[7, 8]), None, earlier, None, None];
+        let outputs = vec![None, None, None, None, None, array(results)];
+        Contents { inputs, outputs, tables: vec![found.map(<[u32]>::to_vec), leftovers.map(|count| vec![count])] }
+    }
+
+    fn check(action: Action, results: &[u32], found: Option<&[u32]>, leftovers: Option<u32>) -> Result<(), String> {
+        Hashing::new(HasherInfo::pairs(), action).check(2, &contents(action, results, found, leftovers))
+    }
+
+    #[test]
+    fn insertions_and_assignments_leave_the_values_of_the_batch() {
+        for action in [Action::Insert, Action::InsertInto(9), Action::Assign] {
+            assert_eq!(check(action, &[7, 8], Some(&[3]), Some(0)), Ok(()));
+            assert_eq!(check(action, &[7, 8], Some(&[1]), Some(0)), Err("key 1 is missing".into()));
+            assert_eq!(check(action, &[7, 8], Some(&[3]), Some(1)), Err("1 keys have found no slot".into()));
+            assert!(check(action, &[7, 2], Some(&[3]), Some(0)).is_err(), "an earlier value");
+        }
+    }
+
+    #[test]
+    fn searches_write_values_or_all_ones() {
+        let of = [0, 1].map(|query| shuffled(query, 2) + 1);
+        assert_eq!(check(Action::FindHits, &of, None, None), Ok(()));
+        assert!(check(Action::FindHits, &[1, 1], None, None).is_err());
+        assert_eq!(check(Action::FindMisses, &[u32::MAX; 2], None, None), Ok(()));
+        assert!(check(Action::FindMisses, &[u32::MAX, 1], None, None).is_err());
+    }
+
+    #[test]
+    fn erased_keys_are_gone_and_others_stay() {
+        let mut results = [1, 2, 3, 4];
+        let mut found = 0xf;
+        for index in [0, 1].map(|index| shuffled(index, 4)) {
+            results[index as usize] = u32::MAX;
+            found &= !(1 << index);
+        }
+        assert_eq!(check(Action::EraseHalf, &results, Some(&[found]), None), Ok(()));
+        assert!(check(Action::EraseHalf, &[1, 2, 3, 4], Some(&[0xf]), None).is_err());
+        assert!(check(Action::EraseHalf, &[u32::MAX; 4], Some(&[0]), None).is_err());
+    }
+
+    #[test]
+    fn cleared_tables_have_ones_in_all_slots() {
+        let mut words = vec![0; HEADER_WORDS];
+        words.extend([u32::MAX; 8]);
+        assert_eq!(Hashing::check_empty(&words), Ok(()));
+        words[HEADER_WORDS + 3] = 5;
+        assert!(Hashing::check_empty(&words).is_err());
+    }
+}
