@@ -5,7 +5,10 @@ use trommel::*;
 fn main() {
     let args: Vec<u32> = std::env::args().skip(1).map(|a| a.parse().unwrap()).collect();
     let log2 = args.first().copied().unwrap_or(20);
-    let context = Context::new().unwrap();
+    let first = Context::new().unwrap();
+    let mut profile = first.device().profile().clone();
+    if args.len() > 1 { profile.hash.slice_threads = args[1]; profile.hash.find_threads = args[2]; }
+    let context = Context::with(&trommel::host::ContextInfo { profile: Some(profile), ..Default::default() }).unwrap();
     println!("{}", context.name());
     let vk = context.vk().clone();
     let n: u32 = 1 << log2;

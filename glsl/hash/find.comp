@@ -9,8 +9,9 @@
 // Progress: never waits.
 //
 // Four lanes, a quad, read a bucket, each 16 bytes of it: a request of a bucket by a quad costs as much as one of 8
-// bytes by one lane. A quad has four keys, one of each lane. It first probes the first bucket of each of them, so that
-// four requests are in flight, and then those that are left, one bucket after the other.
+// bytes by one lane. Each lane has a key. A quad first probes the first bucket of the keys of its four lanes, so that
+// four requests are in flight. Then the keys of the subgroup that are left are dealt to its quads, one each, as often as
+// necessary.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -31,21 +32,18 @@ const uint LANE_SLOTS = SLOTS / 4;
 const uint RESULT_WORDS = VALUE_WORDS == 0 ? 1 : VALUE_WORDS;
 
 shared uint sh_found[THREADS / 32];
+// For each quad, the lane that it looks for.
+shared uint sh_dealt[THREADS / 4];
 #ifdef EMULATED
 shared uint sh_any;
 #endif
 
 uint quad_lane() { return lane_id() % 4; }
-uint quad_first() { return lane_id() - quad_lane(); }
 
-// The bits of this quad.
-uint quad_bits(uvec4 mask) {
-    uint word = LANES != 0 && LANES <= 32 ? mask.x : mask[lane_id() / 32];
-    return word >> (quad_first() % 32) & 15u;
+// The four bits of a quad, by the number of its first lane.
+uint quad_bits(uvec4 mask, uint first) {
+    return (LANES != 0 && LANES <= 32 ? mask.x >> first : mask[first / 32] >> (first % 32)) & 15u;
 }
-
-// The value that a lane of the quad has.
-uint of_quad(uint value, uint lane) { return shuffle(value, quad_first() + lane); }
 
 // Whether any lane that this one runs in step with has the bit.
 bool any_in_step(bool value) {
@@ -61,11 +59,11 @@ bool any_in_step(bool value) {
 #endif
 }
 
-// This lane's part of the bucket that a lane of the quad probes.
-uvec4 load_part(Probe probe, uint lane) {
-    uvec2 slice = slice_address(of_quad(probe.slice, lane));
-    return Quads(slice).v[of_quad(probe.bucket, lane) * 4 + quad_lane()];
-}
+// This lane's part of a bucket. `base`: its part of the first bucket.
+uvec4 load_part(uvec2 base, uint bucket) { return Quads(advance(base, bytes_of(bucket, BUCKET_WORDS * 4))).v[0]; }
+
+// Index of a bucket among those of all slices.
+uint bucket_index(Probe probe) { return probe.slice * BUCKETS + probe.bucket; }
 
 bool is_above(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
     bool above = false;
@@ -78,72 +76,45 @@ void lane_key(uvec4 part, uint s, out uint key[KEY_WORDS]) {
     [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = part[(s * SLOT_WORDS + w) % 4];
 }
 
-// Whether the bit of a match is set in a full bucket without erased slots.
-bool passes_filter(uint match, uvec4 part) {
-    uint most[KEY_WORDS];
+// Whether this lane's part of a full bucket has an erased slot, or the bit of a match.
+bool has_bit(uvec4 part, uint match) {
     bool set = false;
-    uint first_match = 0;
-    // Matches of slots of one lane.
-    uint keys[LANE_SLOTS * KEY_WORDS];
     [[unroll]] for (uint s = 0; s < LANE_SLOTS; ++s) {
         uint key[KEY_WORDS];
-        lane_key(part, s, key);
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys[s * KEY_WORDS + w] = key[w];
-    }
-    [[unroll]] for (uint left = LANE_SLOTS; left > 1; left /= 2) {
-        [[unroll]] for (uint m = 0; m < left / 2; ++m) {
-            uint a[KEY_WORDS];
-            uint b[KEY_WORDS];
-            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
-                a[w] = keys[2 * m * KEY_WORDS + w];
-                b[w] = keys[(2 * m + 1) * KEY_WORDS + w];
-            }
-            bool above = is_above(a, b);
-            set = set || match == first_match + quad_lane() * (left / 2) + m && above;
-            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys[m * KEY_WORDS + w] = above ? a[w] : b[w];
-        }
-        first_match += 2 * left;
-    }
-    // Matches of lanes.
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) most[w] = keys[w];
-    [[unroll]] for (uint step = 1; step < 4; step *= 2) {
         uint other[KEY_WORDS];
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) other[w] = of_quad(most[w], quad_lane() ^ step);
-        bool above = is_above(most, other);
-        bool is_left = (quad_lane() & (2 * step - 1)) == 0;
-        set = set || is_left && match == first_match + quad_lane() / (2 * step) && above;
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) most[w] = above ? most[w] : other[w];
-        first_match += 2 / step;
-    }
-    return quad_bits(ballot(set)) != 0;
-}
-
-// Whether a search for a key that is not in this bucket ends here. The filter of a full bucket is not always needed, so
-// it is read only if some lane in step does: `is_needed`.
-bool ends_at(uvec4 part, Probe probe, uint lane, bool is_needed) {
-    if (!any_in_step(is_needed)) return true;
-    bool erased = false;
-    [[unroll]] for (uint s = 0; s < LANE_SLOTS; ++s) {
-        uint key[KEY_WORDS];
         lane_key(part, s, key);
-        erased = erased || reserved_index(key) == 1;
+        set = set || reserved_index(key) == 1;
+        if (LANE_SLOTS == 1) {
+            // A match has the slots of two lanes.
+            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) other[w] = shuffle(key[w], lane_id() ^ 1);
+            set = set || quad_lane() == 2 * match && is_above(key, other);
+        } else if (s % 2 == 0) {
+            lane_key(part, s + 1, other);
+            set = set || (quad_lane() * LANE_SLOTS + s) / 2 == match && is_above(key, other);
+        }
     }
-    bool has_erased = quad_bits(ballot(erased)) != 0;
-    bool passes = passes_filter(of_quad(probe.match, lane), part);
-    return !has_erased && !passes;
+    return set;
 }
 
-// Compares a bucket with the key of a lane of the quad. Returns whether the bucket has the key, and in `is_open` whether
-// it has an empty slot. The result is the same in all lanes of the quad.
-bool look_at(uvec4 part, uint keys[KEY_WORDS], uint lane, out bool is_open, out uint value[RESULT_WORDS]) {
+// What the lanes of a subgroup find in the buckets of their quads.
+struct Look {
+    // Bits of the lanes with the wanted key, and of those whose last slot is empty.
+    uvec4 hits;
+    uvec4 empties;
+    uvec4 set;
+};
+
+// Compares the bucket of each quad with a wanted key of the lane `source`. The first word of its value is left in
+// `value`, if this lane has the key.
+Look look_at(uvec4 part, uint key[KEY_WORDS], uint match, uint source, out uint value[RESULT_WORDS]) {
     uint wanted[KEY_WORDS];
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) wanted[w] = of_quad(keys[w], lane);
-    [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) value[w] = 0xffffffffu;
+    uint last[KEY_WORDS];
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) wanted[w] = shuffle(key[w], source);
+    [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) value[w] = 0;
     bool hit = false;
     [[unroll]] for (uint s = 0; s < LANE_SLOTS; ++s) {
-        uint key[KEY_WORDS];
-        lane_key(part, s, key);
-        bool same = keys_equal(key, wanted);
+        lane_key(part, s, last);
+        bool same = keys_equal(last, wanted);
         hit = hit || same;
         if (VALUE_WORDS != 0) {
             [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) {
@@ -151,16 +122,15 @@ bool look_at(uvec4 part, uint keys[KEY_WORDS], uint lane, out bool is_open, out 
             }
         }
     }
-    // Slots are filled in order: the last one decides.
-    uint last[KEY_WORDS];
-    lane_key(part, LANE_SLOTS - 1, last);
-    uint hits = quad_bits(ballot(hit));
-    is_open = quad_bits(ballot(quad_lane() == 3 && reserved_index(last) == 0)) != 0;
-    if (VALUE_WORDS != 0) {
-        uint holder = hits == 0 ? 0 : findLSB(hits);
-        [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) value[w] = of_quad(value[w], holder);
-    }
-    return hits != 0;
+    Look look;
+    look.hits = ballot(hit);
+    // Slots are filled in order: the last one of the last lane decides whether the bucket is full.
+    look.empties = ballot(is_empty_key(last));
+    look.set = uvec4(0);
+    uint first = lane_id() - quad_lane();
+    bool is_undecided = quad_bits(look.hits, first) == 0 && (quad_bits(look.empties, first) & 8) == 0;
+    if (any_in_step(is_undecided)) look.set = ballot(has_bit(part, shuffle(match, source)));
+    return look;
 }
 
 void main() {
@@ -197,43 +167,60 @@ void main() {
     uint second = second_hash(key);
     Probe probe = home_probe(hash, second);
     uint probes = 1;
+    uvec2 base = advance(slice_address(0), uvec2(quad_lane() * 16, 0));
+    uint bucket = bucket_index(probe);
+    uint own_first = lane_id() - quad_lane();
     uvec4 parts[4];
-    [[unroll]] for (uint lane = 0; lane < 4; ++lane) parts[lane] = load_part(probe, lane);
-    [[unroll]] for (uint lane = 0; lane < 4; ++lane) {
-        bool is_open;
+    [[unroll]] for (uint k = 0; k < 4; ++k) parts[k] = load_part(base, shuffle(bucket, own_first + k));
+    [[unroll]] for (uint k = 0; k < 4; ++k) {
         uint of_bucket[RESULT_WORDS];
-        bool has_key = look_at(parts[lane], key, lane, is_open, of_bucket);
-        bool is_own = quad_lane() == lane && pending;
-        bool goes_on = is_own && !has_key && !is_open;
-        bool ends = ends_at(parts[lane], probe, lane, goes_on);
+        Look look = look_at(parts[k], key, probe.match, own_first + k, of_bucket);
+        uint hits = quad_bits(look.hits, own_first);
+        bool is_open = (quad_bits(look.empties, own_first) & 8) != 0;
+        bool goes_on = quad_bits(look.set, own_first) != 0;
+        bool is_own = quad_lane() == k && pending;
+        [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) {
+            uint word = VALUE_WORDS == 0 ? 0 : shuffle(of_bucket[w], own_first + (hits == 0 ? 0 : findLSB(hits)));
+            if (is_own && hits != 0) value[w] = word;
+        }
         if (is_own) {
-            pending = goes_on && !ends;
-            found = has_key;
-            [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) value[w] = of_bucket[w];
+            found = hits != 0;
+            pending = !found && !is_open && goes_on;
         }
     }
 
-    // 4. The other buckets, of one key of each quad at a time.
-    while (any_in_step(pending)) {
-        uint waiting = quad_bits(ballot(pending));
-        uint lane = waiting == 0 ? 0 : findLSB(waiting);
-        bool is_own = quad_lane() == lane && pending;
-        if (is_own) {
+    // 4. The other buckets.
+    uint subgroup_first = subgroup_id() * lane_count();
+    while (true) {
+        uvec4 waiting = ballot(pending);
+        if (!any_in_step(waiting != uvec4(0))) break;
+        // Deal: the quad of number `rank` takes this lane's key.
+        uint rank = count_bits(waiting & lanes_below());
+        bool is_served = pending && rank < lane_count() / 4;
+        if (is_served) {
+            sh_dealt[subgroup_first / 4 + rank] = lane_id();
             // A home slice ends where the overflow slice may continue.
             if (probes == MOST_PROBES) probe = overflow_probe(hash, second);
             else advance_probe(probe);
             ++probes;
+            bucket = bucket_index(probe);
         }
-        uvec4 part = load_part(probe, lane);
-        bool is_open;
+        subgroup_sync();
+        uint source = lane_id() / 4 < count_bits(waiting) ? sh_dealt[(subgroup_first + lane_id()) / 4] : lane_id();
+        subgroup_sync();
         uint of_bucket[RESULT_WORDS];
-        bool has_key = look_at(part, key, lane, is_open, of_bucket);
-        bool goes_on = is_own && !has_key && !is_open;
-        bool ends = ends_at(part, probe, lane, goes_on);
-        if (is_own) {
-            pending = goes_on && !ends && probes < 2 * MOST_PROBES;
-            found = has_key;
-            [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) value[w] = of_bucket[w];
+        Look look = look_at(load_part(base, shuffle(bucket, source)), key, probe.match, source, of_bucket);
+        uint server = is_served ? 4 * rank : 0;
+        uint hits = quad_bits(look.hits, server);
+        bool is_open = (quad_bits(look.empties, server) & 8) != 0;
+        bool goes_on = quad_bits(look.set, server) != 0;
+        [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) {
+            uint word = VALUE_WORDS == 0 ? 0 : shuffle(of_bucket[w], server + (hits == 0 ? 0 : findLSB(hits)));
+            if (is_served && hits != 0) value[w] = word;
+        }
+        if (is_served) {
+            found = hits != 0;
+            pending = !found && !is_open && goes_on && probes < 2 * MOST_PROBES;
         }
     }
 

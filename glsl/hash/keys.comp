@@ -2,7 +2,7 @@
 //
 // In:  keys; their count, if it is in device memory; the table's header.
 // Out: hashes[i]: the first hash of key i; a zero for each 32 items in `spilled`; the status; a leftover count of zero;
-//      in `state`: whether the table has been used since it was cleared.
+//      in `state`: whether the table has been used since it was cleared, and in the header that it has.
 // Workgroups: one for each THREADS * ITEMS keys at the maximum count, at least one.
 // Memory order: inputs come from earlier dispatches; every word is written once.
 // Progress: never waits.
@@ -30,7 +30,9 @@ void main() {
     if (linear_group() == 0 && thread_id() == 0) {
         write_status();
         if (!is_null(args.problem.leftover_count)) Words(args.problem.leftover_count).v[0] = 0;
-        Words(scratch_part(args.state)).v[0] = Header(args.problem.table).v.used;
+        Header header = Header(args.problem.table);
+        Words(scratch_part(args.state)).v[0] = header.v.used;
+        if (count != 0) header.v.used = 1;
     }
     Words hashes = Words(scratch_part(args.hashes));
     Words spilled = Words(scratch_part(args.spilled));

@@ -39,8 +39,10 @@ const bool ERASES = OPERATION == HASH_ERASE;
 const bool BY_INDEX = KEY_WORDS > 1 || VALUE_WORDS > 1;
 const bool ONE_WORD = KEY_WORDS == 1;
 const uint OWN_SLOTS = SLICE_SLOTS / THREADS;
+// Most positions that the search for the items leaves undecided at either end. Their hashes are tested anyway.
+const uint SLACK = 16;
 // Items that a workgroup tests at a time.
-const uint CHUNK_ITEMS = 8;
+const uint CHUNK_ITEMS = 4;
 const uint CHUNK = CHUNK_ITEMS * THREADS;
 // Slots are stored column by column: those of neighboring buckets are in neighboring banks.
 const uint COLUMN = BUCKETS + 4;
@@ -58,8 +60,9 @@ shared uint sh_keys[ONE_WORD ? SLOTS * COLUMN : 1];
 shared uint sh_owners[SLOTS * COLUMN];
 shared uint sh_filters[BUCKETS];
 shared uint sh_reserved[2];
-// The positions of items of this slice.
-shared uint sh_list[CHUNK];
+// Positions and hashes of items of this slice.
+shared uint sh_positions[CHUNK];
+shared uint sh_hashes[CHUNK];
 // The range of positions, and the ranges that are left while it is being searched for.
 shared uint sh_first[2];
 shared uint sh_left[2];
@@ -127,23 +130,28 @@ void key_of(uint owner, out uint key[KEY_WORDS]) {
     }
 }
 
-// Finds the positions of hashes that may belong to the slices from first_home() to last_home(): those of their first
-// bits, by which they are sorted. Half of the threads search for either end.
+// Finds positions around the hashes that may belong to the slices from first_home() to last_home(): those of their first
+// bits, by which they are sorted, and less than SLACK others at either end. Half of the threads search for either end.
 void find_positions(uint count) {
     const uint SEARCHERS = THREADS / 2;
     uint end = thread_id() / SEARCHERS;
     uint searcher = thread_id() % SEARCHERS;
     uint mask = BEGIN_BIT == 32 ? 0xffffffffu : (1u << (BEGIN_BIT % 32)) - 1;
-    if (searcher == 0) {
-        sh_first[end] = 0;
-        sh_left[end] = count;
-    }
+    // Hashes are distributed evenly: the end is near the same share of all positions. If it is not in the window around
+    // there, the first round excludes the window.
+    float share = float(end == 0 ? first_home() : last_home() + 1) / float(args.problem.slices);
+    float reach = 2 * sqrt(float(count)) + 64;
+    float guess = min(share, 1) * float(count);
+    uint first = uint(max(guess - reach, 0));
+    first = min(first, count);
+    uint step = uint(2 * reach) / SEARCHERS + 1;
+    uint left = count - first;
+    bool is_first_round = true;
+    if (searcher == 0) sh_left[end] = left;
     barrier();
-    while (max(sh_left[0], sh_left[1]) != 0) {
+    while (is_first_round || max(sh_left[0], sh_left[1]) > SLACK) {
         // The end is in [first, first + left]. Each searcher tests one position; `before` of them lie before the end.
-        uint first = sh_first[end];
-        uint left = sh_left[end];
-        uint step = left / (SEARCHERS + 1) + 1;
+        if (!is_first_round) step = left / (SEARCHERS + 1) + 1;
         barrier();
         if (searcher == 0) sh_before[end] = 0;
         barrier();
@@ -154,13 +162,22 @@ void find_positions(uint count) {
             if (is_before) atomicAdd(sh_before[end], 1u);
         }
         barrier();
-        if (searcher == 0) {
-            uint before = sh_before[end] * step;
-            sh_first[end] = first + before;
-            sh_left[end] = min(step - 1, left - before);
+        uint before = sh_before[end] * step;
+        if (is_first_round && before == 0) {
+            // The end may be before the window.
+            left = first + min(step - 1, left);
+            first = 0;
+        } else {
+            bool is_last = is_first_round && sh_before[end] == SEARCHERS;
+            first += before;
+            left = is_last ? left - before : min(step - 1, left - before);
         }
+        if (searcher == 0) sh_left[end] = left;
+        is_first_round = false;
         barrier();
     }
+    if (searcher == 0) sh_first[end] = end == 0 ? first : first + left;
+    barrier();
 }
 
 bool is_spilled(uint position) {
@@ -356,28 +373,16 @@ bool is_above(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
     return above;
 }
 
-// The largest key of `slots` slots from `first` on.
-void most_of(uint keys[KEYS_OF_BUCKET], uint first, uint slots, out uint most[KEY_WORDS]) {
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) most[w] = keys[first * KEY_WORDS + w];
-    [[unroll]] for (uint s = 1; s < slots; ++s) {
-        uint key[KEY_WORDS];
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = keys[(first + s) * KEY_WORDS + w];
-        bool above = is_above(key, most);
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) most[w] = above ? key[w] : most[w];
+// Whether the first key of a match is the larger one.
+bool is_set(uint keys[KEYS_OF_BUCKET], uint match) {
+    uint a[KEY_WORDS];
+    uint b[KEY_WORDS];
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
+        a[w] = keys[2 * match * KEY_WORDS + w];
+        b[w] = keys[(2 * match + 1) * KEY_WORDS + w];
     }
+    return is_above(a, b);
 }
-
-// Whether the left half of a match has the largest key.
-bool left_is_above(uint keys[KEYS_OF_BUCKET], uint first, uint slots) {
-    uint left[KEY_WORDS];
-    uint right[KEY_WORDS];
-    most_of(keys, first, slots / 2, left);
-    most_of(keys, first + slots / 2, slots / 2, right);
-    return is_above(left, right);
-}
-
-// Index of the first match of `slots` slots each.
-uint first_match(uint slots) { return SLOTS - 2 * SLOTS / slots; }
 
 // The bits of the matches in a full bucket without erased slots.
 uint filter_of(uint bucket) {
@@ -385,40 +390,25 @@ uint filter_of(uint bucket) {
     uint owners[SLOTS];
     load_bucket(bucket, keys, owners);
     uint bits = 0;
-    [[unroll]] for (uint slots = 2; slots <= SLOTS; slots *= 2) {
-        [[unroll]] for (uint m = 0; m < SLOTS / slots; ++m) {
-            if (left_is_above(keys, m * slots, slots)) bits |= 1u << (first_match(slots) + m);
-        }
-    }
+    [[unroll]] for (uint m = 0; m < MATCHES; ++m) bits |= is_set(keys, m) ? 1u << m : 0;
     return bits;
 }
 
-// Orders the keys of a full bucket so that its matches have these bits. A match of many slots is decided first: those of
-// its halves do not change it.
+// Orders the keys of a full bucket so that its matches have these bits.
 void store_filter(uint bucket, uint bits) {
     uint keys[KEYS_OF_BUCKET];
     uint owners[SLOTS];
     load_bucket(bucket, keys, owners);
-    [[unroll]] for (uint slots = SLOTS; slots >= 2; slots /= 2) {
-        [[unroll]] for (uint m = 0; m < SLOTS / slots; ++m) {
-            bool is_set = (bits >> (first_match(slots) + m) & 1) != 0;
-            bool swaps = left_is_above(keys, m * slots, slots) != is_set;
-            [[unroll]] for (uint s = m * slots; s < m * slots + slots / 2; ++s) {
-                uint other = s + slots / 2;
-                uint owner = owners[s];
-                owners[s] = swaps ? owners[other] : owner;
-                owners[other] = swaps ? owner : owners[other];
-                [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
-                    uint key = keys[s * KEY_WORDS + w];
-                    keys[s * KEY_WORDS + w] = swaps ? keys[other * KEY_WORDS + w] : key;
-                    keys[other * KEY_WORDS + w] = swaps ? key : keys[other * KEY_WORDS + w];
-                }
-            }
+    [[unroll]] for (uint m = 0; m < MATCHES; ++m) {
+        if (is_set(keys, m) == ((bits >> m & 1) != 0)) continue;
+        uint a = 2 * m * COLUMN + bucket;
+        uint b = a + COLUMN;
+        sh_owners[a] = owners[2 * m + 1];
+        sh_owners[b] = owners[2 * m];
+        if (ONE_WORD) {
+            sh_keys[a] = keys[(2 * m + 1) * KEY_WORDS];
+            sh_keys[b] = keys[2 * m * KEY_WORDS];
         }
-    }
-    [[unroll]] for (uint s = 0; s < SLOTS; ++s) {
-        sh_owners[s * COLUMN + bucket] = owners[s];
-        if (ONE_WORD) sh_keys[s * COLUMN + bucket] = keys[s * KEY_WORDS];
     }
 }
 
@@ -502,10 +492,10 @@ void apply_reserved(uint reserved) {
     }
 }
 
-void apply_item(uint position) {
-    uint first = hash_at(position);
+void apply_item(uint position, uint first) {
     uint key[KEY_WORDS];
-    key_at(position, key);
+    if (ONE_WORD) key[0] = unmix_bits(first);
+    else key_at(position, key);
     uint reserved = reserved_index(key);
     if (reserved != NOT_RESERVED) {
         atomicMin(sh_reserved[reserved], owner_of_item(position));
@@ -514,6 +504,31 @@ void apply_item(uint position) {
     uint second = second_hash(key);
     bool applied = ERASES ? erase(key, first, second) : insert(key, first, second, position);
     if (!applied) spill(position);
+}
+
+// Lists the items of this workgroup among the next CHUNK positions.
+void list_items(uint begin, uint end) {
+    uint hashes[CHUNK_ITEMS];
+    if (thread_id() == 0) sh_items = 0;
+    [[unroll]] for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+        uint position = begin + k * THREADS + thread_id();
+        hashes[k] = position < end ? hash_at(position) : 0;
+    }
+    barrier();
+    [[unroll]] for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+        uint position = begin + k * THREADS + thread_id();
+        uint home = slice_of(hashes[k]);
+        bool is_own = position < end && home >= first_home() && home <= last_home();
+#ifdef OVERFLOW
+        if (is_own) is_own = is_spilled(position);
+#endif
+        if (is_own) {
+            uint index = atomicAdd(sh_items, 1u);
+            sh_positions[index] = position;
+            sh_hashes[index] = hashes[k];
+        }
+    }
+    barrier();
 }
 
 void main() {
@@ -536,34 +551,21 @@ void main() {
     }
     barrier();
     if (sh_items == 0) return;
+    barrier();
 #else
     if (begin == end) return;
 #endif
 
-    // 2. Load the slice.
+    // 2. Load the slice, unless there are no items.
+    list_items(begin, end);
+    if (sh_items == 0 && end - begin <= CHUNK) return;
     load_slice(Words(scratch_part(args.state)).v[0] != 0);
     barrier();
 
     // 3. Apply the items, as many at a time as the list has room for. Its order does not matter: positions decide.
     for (uint chunk = begin; chunk < end; chunk += CHUNK) {
-        if (thread_id() == 0) sh_items = 0;
-        barrier();
-        uint hashes[CHUNK_ITEMS];
-        [[unroll]] for (uint k = 0; k < CHUNK_ITEMS; ++k) {
-            uint position = chunk + k * THREADS + thread_id();
-            hashes[k] = position < end ? hash_at(position) : 0;
-        }
-        [[unroll]] for (uint k = 0; k < CHUNK_ITEMS; ++k) {
-            uint position = chunk + k * THREADS + thread_id();
-            uint home = slice_of(hashes[k]);
-            bool is_own = position < end && home >= first_home() && home <= last_home();
-#ifdef OVERFLOW
-            if (is_own) is_own = is_spilled(position);
-#endif
-            if (is_own) sh_list[atomicAdd(sh_items, 1u)] = position;
-        }
-        barrier();
-        for (uint i = thread_id(); i < sh_items; i += THREADS) apply_item(sh_list[i]);
+        if (chunk != begin) list_items(chunk, end);
+        for (uint i = thread_id(); i < sh_items; i += THREADS) apply_item(sh_positions[i], sh_hashes[i]);
         barrier();
     }
 
@@ -576,8 +578,7 @@ void main() {
     store_slice();
     if (thread_id() == 0) {
         Header header = Header(args.problem.table);
-        header.v.used = 1;
-        atomicAdd(header.v.entries, sh_added - sh_removed);
-        atomicAdd(header.v.erased, sh_removed - sh_reused);
+        if (sh_added != sh_removed) atomicAdd(header.v.entries, sh_added - sh_removed);
+        if (sh_removed != sh_reused) atomicAdd(header.v.erased, sh_removed - sh_reused);
     }
 }

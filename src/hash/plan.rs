@@ -224,13 +224,15 @@ impl PlanSource for Steps<'_> {
             Stage::Find => {
                 let found = set(&[("found", Range::new(info.found.address, u64::from(info.count.max.div_ceil(32)) * WORD))]);
                 let sets = [keys.union(counts).union(table), values.union(found).union(statuses)];
-                self.add_pass(plan, Kernel::HashFind, threads, batch_groups(1), sets);
+                let threads = profile.hash.find_threads;
+                let groups = info.count.max.div_ceil(threads).max(1);
+                self.add_pass(plan, Kernel::HashFind, threads, groups, sets);
             }
             Stage::Keys => {
                 let hashes = set(&[("hashes", parts.hashes)]);
                 let state = set(&[("spilled", parts.spilled), ("state", parts.state)]);
                 let leftover_count = set(&[("leftover_counts", word(info.leftover_count))]);
-                let sets = [keys.union(counts).union(table), hashes.union(state).union(statuses).union(leftover_count)];
+                let sets = [keys.union(counts).union(table), hashes.union(state).union(statuses).union(leftover_count).union(table)];
                 self.add_pass(plan, Kernel::HashKeys, threads, batch_groups(STREAMED_ITEMS), sets);
             }
             Stage::Slices => {

@@ -9,6 +9,8 @@ settings! {
     pub struct Settings {
         /// Threads of a workgroup that changes a slice: a power of two.
         pub slice_threads: u32 = 128,
+        /// Threads of a workgroup that looks keys up.
+        pub find_threads: u32 = 128,
     }
 }
 
@@ -19,19 +21,22 @@ pub(crate) const FORMER_NAMES: &[(&str, &str)] = &[];
 const SLICE_BYTES: u32 = 4 * (2 * (1024 + 4 * 16) + 256) + 64;
 
 /// Items of a thread that a workgroup tests at a time.
-const CHUNK_ITEMS: u32 = 8;
+const CHUNK_ITEMS: u32 = 4;
 
 impl Settings {
     pub(crate) fn of(_basis: &Basis<'_>) -> Self {
-        Self { slice_threads: 128 }
+        Self { slice_threads: 128, find_threads: 128 }
     }
 
     pub(crate) fn check(&self, limits: &Limits<'_>) -> Result<()> {
         let shape = Shape { threads: self.slice_threads, items: 1 };
         limits.check_group(shape)?;
+        let finding = Shape { threads: self.find_threads, items: 1 };
+        limits.check_group(finding)?;
+        limits.check_memory(&finding, true, 2 * finding.threads + limits.emulation_bytes(finding.threads))?;
         if !self.slice_threads.is_power_of_two() {
             return refuse(format!("{shape} is not a power of two"));
         }
-        limits.check_memory(&shape, true, SLICE_BYTES + 4 * CHUNK_ITEMS * self.slice_threads)
+        limits.check_memory(&shape, true, SLICE_BYTES + 8 * CHUNK_ITEMS * self.slice_threads)
     }
 }
