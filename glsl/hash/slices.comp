@@ -60,9 +60,11 @@ shared uint sh_keys[ONE_WORD ? SLOTS * COLUMN : 1];
 shared uint sh_owners[SLOTS * COLUMN];
 shared uint sh_filters[BUCKETS];
 shared uint sh_reserved[2];
-// Positions and hashes of items of this slice.
+// Positions of items of this slice.
 shared uint sh_positions[CHUNK];
-shared uint sh_hashes[CHUNK];
+#ifdef OVERFLOW
+shared uint sh_listed;
+#endif
 // The range of positions, and the ranges that are left while it is being searched for.
 shared uint sh_first[2];
 shared uint sh_left[2];
@@ -178,10 +180,6 @@ void find_positions(uint count) {
     }
     if (searcher == 0) sh_first[end] = end == 0 ? first : first + left;
     barrier();
-}
-
-bool is_spilled(uint position) {
-    return (Words(scratch_part(args.spilled)).v[position / 32] >> (position % 32) & 1) != 0;
 }
 
 // The item has no place in this slice.
@@ -373,16 +371,28 @@ bool is_above(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
     return above;
 }
 
-// Whether the first key of a match is the larger one.
-bool is_set(uint keys[KEYS_OF_BUCKET], uint match) {
-    uint a[KEY_WORDS];
-    uint b[KEY_WORDS];
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
-        a[w] = keys[2 * match * KEY_WORDS + w];
-        b[w] = keys[(2 * match + 1) * KEY_WORDS + w];
+// The largest key of `slots` slots from `first` on.
+void most_of(uint keys[KEYS_OF_BUCKET], uint first, uint slots, out uint most[KEY_WORDS]) {
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) most[w] = keys[first * KEY_WORDS + w];
+    [[unroll]] for (uint s = 1; s < slots; ++s) {
+        uint key[KEY_WORDS];
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = keys[(first + s) * KEY_WORDS + w];
+        bool above = is_above(key, most);
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) most[w] = above ? key[w] : most[w];
     }
-    return is_above(a, b);
 }
+
+// Whether the left half of a match has the largest key.
+bool left_is_above(uint keys[KEYS_OF_BUCKET], uint first, uint slots) {
+    uint left[KEY_WORDS];
+    uint right[KEY_WORDS];
+    most_of(keys, first, slots / 2, left);
+    most_of(keys, first + slots / 2, slots / 2, right);
+    return is_above(left, right);
+}
+
+// Index of the first match of `slots` slots each.
+uint first_match(uint slots) { return SLOTS - 2 * SLOTS / slots; }
 
 // The bits of the matches in a full bucket without erased slots.
 uint filter_of(uint bucket) {
@@ -390,25 +400,40 @@ uint filter_of(uint bucket) {
     uint owners[SLOTS];
     load_bucket(bucket, keys, owners);
     uint bits = 0;
-    [[unroll]] for (uint m = 0; m < MATCHES; ++m) bits |= is_set(keys, m) ? 1u << m : 0;
+    [[unroll]] for (uint slots = 2; slots <= SLOTS; slots *= 2) {
+        [[unroll]] for (uint m = 0; m < SLOTS / slots; ++m) {
+            bits |= left_is_above(keys, m * slots, slots) ? 1u << (first_match(slots) + m) : 0;
+        }
+    }
     return bits;
 }
 
-// Orders the keys of a full bucket so that its matches have these bits.
+// Orders the keys of a full bucket so that its matches have these bits. A match of many slots is decided first: those of
+// its halves do not change it.
 void store_filter(uint bucket, uint bits) {
     uint keys[KEYS_OF_BUCKET];
     uint owners[SLOTS];
     load_bucket(bucket, keys, owners);
-    [[unroll]] for (uint m = 0; m < MATCHES; ++m) {
-        if (is_set(keys, m) == ((bits >> m & 1) != 0)) continue;
-        uint a = 2 * m * COLUMN + bucket;
-        uint b = a + COLUMN;
-        sh_owners[a] = owners[2 * m + 1];
-        sh_owners[b] = owners[2 * m];
-        if (ONE_WORD) {
-            sh_keys[a] = keys[(2 * m + 1) * KEY_WORDS];
-            sh_keys[b] = keys[2 * m * KEY_WORDS];
+    [[unroll]] for (uint slots = SLOTS; slots >= 2; slots /= 2) {
+        [[unroll]] for (uint m = 0; m < SLOTS / slots; ++m) {
+            bool is_set = (bits >> (first_match(slots) + m) & 1) != 0;
+            bool swaps = left_is_above(keys, m * slots, slots) != is_set;
+            [[unroll]] for (uint s = m * slots; s < m * slots + slots / 2; ++s) {
+                uint other = s + slots / 2;
+                uint owner = owners[s];
+                owners[s] = swaps ? owners[other] : owner;
+                owners[other] = swaps ? owner : owners[other];
+                [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
+                    uint key = keys[s * KEY_WORDS + w];
+                    keys[s * KEY_WORDS + w] = swaps ? keys[other * KEY_WORDS + w] : key;
+                    keys[other * KEY_WORDS + w] = swaps ? key : keys[other * KEY_WORDS + w];
+                }
+            }
         }
+    }
+    [[unroll]] for (uint s = 0; s < SLOTS; ++s) {
+        sh_owners[s * COLUMN + bucket] = owners[s];
+        if (ONE_WORD) sh_keys[s * COLUMN + bucket] = keys[s * KEY_WORDS];
     }
 }
 
@@ -492,7 +517,8 @@ void apply_reserved(uint reserved) {
     }
 }
 
-void apply_item(uint position, uint first) {
+void apply_item(uint position) {
+    uint first = hash_at(position);
     uint key[KEY_WORDS];
     if (ONE_WORD) key[0] = unmix_bits(first);
     else key_at(position, key);
@@ -506,30 +532,54 @@ void apply_item(uint position, uint first) {
     if (!applied) spill(position);
 }
 
+// Whether an item belongs to this workgroup.
+bool is_own(uint position) {
+    uint home = slice_of(hash_at(position));
+    return home >= first_home() && home <= last_home();
+}
+
+#ifdef OVERFLOW
+
+// Takes the next bits of `spilled` from each thread's word, and lists those that are own items. A word whose bits find
+// no room in the list waits for the next turn. Returns whether no thread has a bit left.
+bool list_items(inout uint word, uint base) {
+    barrier();
+    if (thread_id() == 0) {
+        sh_items = 0;
+        sh_listed = CHUNK;
+    }
+    barrier();
+    uint bits = bitCount(word);
+    uint start = bits == 0 ? 0 : atomicAdd(sh_items, bits);
+    bool has_room = start + bits <= CHUNK;
+    // Those behind the first one without room have none either.
+    if (!has_room) atomicMin(sh_listed, start);
+    while (has_room && word != 0) {
+        sh_positions[start++] = base + findLSB(word);
+        word &= word - 1;
+    }
+    barrier();
+    return sh_items <= CHUNK;
+}
+
+#else
+
 // Lists the items of this workgroup among the next CHUNK positions.
 void list_items(uint begin, uint end) {
-    uint hashes[CHUNK_ITEMS];
+    bool own[CHUNK_ITEMS];
     if (thread_id() == 0) sh_items = 0;
     [[unroll]] for (uint k = 0; k < CHUNK_ITEMS; ++k) {
         uint position = begin + k * THREADS + thread_id();
-        hashes[k] = position < end ? hash_at(position) : 0;
+        own[k] = position < end && is_own(position);
     }
     barrier();
     [[unroll]] for (uint k = 0; k < CHUNK_ITEMS; ++k) {
-        uint position = begin + k * THREADS + thread_id();
-        uint home = slice_of(hashes[k]);
-        bool is_own = position < end && home >= first_home() && home <= last_home();
-#ifdef OVERFLOW
-        if (is_own) is_own = is_spilled(position);
-#endif
-        if (is_own) {
-            uint index = atomicAdd(sh_items, 1u);
-            sh_positions[index] = position;
-            sh_hashes[index] = hashes[k];
-        }
+        if (own[k]) sh_positions[atomicAdd(sh_items, 1u)] = begin + k * THREADS + thread_id();
     }
     barrier();
 }
+
+#endif
 
 void main() {
     // 1. Find the items of this workgroup.
@@ -546,28 +596,45 @@ void main() {
     uint begin = sh_first[0];
     uint end = sh_first[1];
 #ifdef OVERFLOW
+    Words spilled = Words(scratch_part(args.spilled));
     for (uint word = begin / 32 + thread_id(); word * 32 < end; word += THREADS) {
-        if (Words(scratch_part(args.spilled)).v[word] != 0) sh_items = 1;
+        if (spilled.v[word] != 0) sh_items = 1;
     }
     barrier();
     if (sh_items == 0) return;
-    barrier();
 #else
     if (begin == end) return;
-#endif
-
-    // 2. Load the slice, unless there are no items.
     list_items(begin, end);
     if (sh_items == 0 && end - begin <= CHUNK) return;
+#endif
+
+    // 2. Load the slice.
     load_slice(Words(scratch_part(args.state)).v[0] != 0);
     barrier();
 
     // 3. Apply the items, as many at a time as the list has room for. Its order does not matter: positions decide.
+#ifdef OVERFLOW
+    for (uint first = begin / 32; first * 32 < end; first += THREADS) {
+        uint index = first + thread_id();
+        uint word = index * 32 < end ? spilled.v[index] : 0;
+        bool is_last;
+        do {
+            is_last = list_items(word, index * 32);
+            uint listed = min(sh_items, sh_listed);
+            for (uint i = thread_id(); i < listed; i += THREADS) {
+                uint position = sh_positions[i];
+                if (position >= begin && position < end && is_own(position)) apply_item(position);
+            }
+        } while (!is_last);
+    }
+    barrier();
+#else
     for (uint chunk = begin; chunk < end; chunk += CHUNK) {
         if (chunk != begin) list_items(chunk, end);
-        for (uint i = thread_id(); i < sh_items; i += THREADS) apply_item(sh_positions[i], sh_hashes[i]);
+        for (uint i = thread_id(); i < sh_items; i += THREADS) apply_item(sh_positions[i]);
         barrier();
     }
+#endif
 
     // 4. Store the filters of full buckets, then the slice.
     for (uint bucket = thread_id(); bucket < BUCKETS; bucket += THREADS) {
