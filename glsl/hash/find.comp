@@ -10,8 +10,8 @@
 //
 // Four lanes, a quad, read a bucket, each 16 bytes of it: a request of a bucket by a quad costs as much as one of 8
 // bytes by one lane. Each lane has a key. A quad first probes the first bucket of the keys of its four lanes, so that
-// four requests are in flight. Then the keys of the subgroup that are left are dealt to its quads. If there are more
-// quads than keys, several of them probe consecutive buckets for the same key.
+// four requests are in flight. Then the keys of the subgroup that are left are dealt to its quads, one each, as often as
+// necessary.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -40,10 +40,9 @@ shared uint sh_any;
 
 uint quad_lane() { return lane_id() % 4; }
 
-// Bits of `lanes` lanes, at most 32, from `first` on, a multiple of `lanes`.
-uint bits_of(uvec4 mask, uint first, uint lanes) {
-    uint word = LANES != 0 && LANES <= 32 ? mask.x : mask[first / 32];
-    return word >> (first % 32) & (0xffffffffu >> (32 - lanes));
+// The four bits of a quad, by the number of its first lane.
+uint quad_bits(uvec4 mask, uint first) {
+    return (LANES != 0 && LANES <= 32 ? mask.x >> first : mask[first / 32] >> (first % 32)) & 15u;
 }
 
 // Whether any lane that this one runs in step with has the bit.
@@ -77,56 +76,37 @@ void lane_key(uvec4 part, uint s, out uint key[KEY_WORDS]) {
     [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = part[(s * SLOT_WORDS + w) % 4];
 }
 
-// Whether a full bucket has an erased slot, or the bit of a match: if so, some lane of its quad returns true.
+// Whether this lane's part of a full bucket has an erased slot, or the bit of a match.
 bool has_bit(uvec4 part, uint match) {
     bool set = false;
-    uint first_match = 0;
-    uint keys[LANE_SLOTS * KEY_WORDS];
     [[unroll]] for (uint s = 0; s < LANE_SLOTS; ++s) {
         uint key[KEY_WORDS];
+        uint other[KEY_WORDS];
         lane_key(part, s, key);
         set = set || reserved_index(key) == 1;
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys[s * KEY_WORDS + w] = key[w];
-    }
-    // Matches among the slots of one lane.
-    [[unroll]] for (uint left = LANE_SLOTS; left > 1; left /= 2) {
-        [[unroll]] for (uint m = 0; m < left / 2; ++m) {
-            uint a[KEY_WORDS];
-            uint b[KEY_WORDS];
-            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
-                a[w] = keys[2 * m * KEY_WORDS + w];
-                b[w] = keys[(2 * m + 1) * KEY_WORDS + w];
-            }
-            bool above = is_above(a, b);
-            set = set || match == first_match + quad_lane() * (left / 2) + m && above;
-            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys[m * KEY_WORDS + w] = above ? a[w] : b[w];
+        if (LANE_SLOTS == 1) {
+            // A match has the slots of two lanes.
+            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) other[w] = shuffle(key[w], lane_id() ^ 1);
+            set = set || quad_lane() == 2 * match && is_above(key, other);
+        } else if (s % 2 == 0) {
+            lane_key(part, s + 1, other);
+            set = set || (quad_lane() * LANE_SLOTS + s) / 2 == match && is_above(key, other);
         }
-        first_match += 2 * left;
-    }
-    // Matches among lanes.
-    uint most[KEY_WORDS];
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) most[w] = keys[w];
-    [[unroll]] for (uint step = 1; step < 4; step *= 2) {
-        uint other[KEY_WORDS];
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) other[w] = shuffle(most[w], lane_id() ^ step);
-        bool above = is_above(most, other);
-        bool is_left = (quad_lane() & (2 * step - 1)) == 0;
-        set = set || is_left && match == first_match + quad_lane() / (2 * step) && above;
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) most[w] = above ? most[w] : other[w];
-        first_match += 2 / step;
     }
     return set;
 }
 
-// What a subgroup finds: the lanes with the wanted key, and the first lanes of quads at which the search ends without it.
+// What the lanes of a subgroup find in the buckets of their quads.
 struct Look {
+    // Bits of the lanes with the wanted key, and of those whose last slot is empty.
     uvec4 hits;
-    uvec4 ends;
+    uvec4 empties;
+    uvec4 set;
 };
 
-// Compares the bucket of each quad with the key of the lane `source`. If this lane's part has the key, its value is left
-// in `value`. Quads that are not `used` find nothing.
-Look look_at(uvec4 part, uint key[KEY_WORDS], uint match, uint source, bool used, out uint value[RESULT_WORDS]) {
+// Compares the bucket of each quad with a wanted key of the lane `source`. The first word of its value is left in
+// `value`, if this lane has the key.
+Look look_at(uvec4 part, uint key[KEY_WORDS], uint match, uint source, out uint value[RESULT_WORDS]) {
     uint wanted[KEY_WORDS];
     uint last[KEY_WORDS];
     [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) wanted[w] = shuffle(key[w], source);
@@ -143,17 +123,13 @@ Look look_at(uvec4 part, uint key[KEY_WORDS], uint match, uint source, bool used
         }
     }
     Look look;
-    look.hits = ballot(hit && used);
+    look.hits = ballot(hit);
     // Slots are filled in order: the last one of the last lane decides whether the bucket is full.
-    uvec4 empties = ballot(is_empty_key(last));
+    look.empties = ballot(is_empty_key(last));
+    look.set = uvec4(0);
     uint first = lane_id() - quad_lane();
-    bool ends = (bits_of(empties, first, 4) & 8) != 0;
-    bool is_undecided = used && !ends && bits_of(look.hits, first, 4) == 0;
-    if (any_in_step(is_undecided)) {
-        uvec4 set = ballot(has_bit(part, shuffle(match, source)));
-        ends = ends || bits_of(set, first, 4) == 0;
-    }
-    look.ends = ballot(ends && used && quad_lane() == 0);
+    bool is_undecided = quad_bits(look.hits, first) == 0 && (quad_bits(look.empties, first) & 8) == 0;
+    if (any_in_step(is_undecided)) look.set = ballot(has_bit(part, shuffle(match, source)));
     return look;
 }
 
@@ -198,8 +174,10 @@ void main() {
     [[unroll]] for (uint k = 0; k < 4; ++k) parts[k] = load_part(base, shuffle(bucket, own_first + k));
     [[unroll]] for (uint k = 0; k < 4; ++k) {
         uint of_bucket[RESULT_WORDS];
-        Look look = look_at(parts[k], key, probe.match, own_first + k, true, of_bucket);
-        uint hits = bits_of(look.hits, own_first, 4);
+        Look look = look_at(parts[k], key, probe.match, own_first + k, of_bucket);
+        uint hits = quad_bits(look.hits, own_first);
+        bool is_open = (quad_bits(look.empties, own_first) & 8) != 0;
+        bool goes_on = quad_bits(look.set, own_first) != 0;
         bool is_own = quad_lane() == k && pending;
         [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) {
             uint word = VALUE_WORDS == 0 ? 0 : shuffle(of_bucket[w], own_first + (hits == 0 ? 0 : findLSB(hits)));
@@ -207,54 +185,42 @@ void main() {
         }
         if (is_own) {
             found = hits != 0;
-            pending = !found && bits_of(look.ends, own_first, 4) == 0;
+            pending = !found && !is_open && goes_on;
         }
     }
 
     // 4. The other buckets.
-    uint quads = lane_count() / 4;
-    uint first_quad = subgroup_id() * quads;
+    uint subgroup_first = subgroup_id() * lane_count();
     while (true) {
         uvec4 waiting = ballot(pending);
         if (!any_in_step(waiting != uvec4(0))) break;
-        // Deal: `share` quads, a power of two, take the key of number `rank`. Their lanes lie in one word of a mask.
-        uint keys = count_bits(waiting);
-        uint share = keys >= quads ? 1 : min(1 << findMSB(quads / max(keys, 1)), 8);
+        // Deal: the quad of number `rank` takes this lane's key.
         uint rank = count_bits(waiting & lanes_below());
-        bool is_served = pending && rank < quads / share;
+        bool is_served = pending && rank < lane_count() / 4;
         if (is_served) {
-            sh_dealt[first_quad + rank] = lane_id();
+            sh_dealt[subgroup_first / 4 + rank] = lane_id();
             // A home slice ends where the overflow slice may continue.
-            if (probes == MOST_PROBES) {
-                probe = overflow_probe(hash, second);
-                probe.bucket = (probe.bucket - probe.step) % BUCKETS;
-            }
+            if (probes == MOST_PROBES) probe = overflow_probe(hash, second);
+            else advance_probe(probe);
+            ++probes;
+            bucket = bucket_index(probe);
         }
         subgroup_sync();
-        uint quad = lane_id() / 4;
-        bool is_dealt = quad / share < keys;
-        uint source = is_dealt ? sh_dealt[first_quad + quad / share] : lane_id();
+        uint source = lane_id() / 4 < count_bits(waiting) ? sh_dealt[(subgroup_first + lane_id()) / 4] : lane_id();
         subgroup_sync();
-        uint ahead = quad % share + 1;
-        uint from = shuffle(bucket_index(probe), source);
-        uint step = shuffle(probe.step, source);
-        // The probes of a slice are counted, from its first bucket on.
-        bool used = is_dealt && shuffle(probes % MOST_PROBES, source) + ahead <= MOST_PROBES;
-        uint target = from / BUCKETS * BUCKETS + (from + ahead * step) % BUCKETS;
         uint of_bucket[RESULT_WORDS];
-        Look look = look_at(load_part(base, target), key, probe.match, source, used, of_bucket);
-        uint server = is_served ? 4 * share * rank : 0;
-        uint hits = bits_of(look.hits, server, 4 * share);
+        Look look = look_at(load_part(base, shuffle(bucket, source)), key, probe.match, source, of_bucket);
+        uint server = is_served ? 4 * rank : 0;
+        uint hits = quad_bits(look.hits, server);
+        bool is_open = (quad_bits(look.empties, server) & 8) != 0;
+        bool goes_on = quad_bits(look.set, server) != 0;
         [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) {
             uint word = VALUE_WORDS == 0 ? 0 : shuffle(of_bucket[w], server + (hits == 0 ? 0 : findLSB(hits)));
             if (is_served && hits != 0) value[w] = word;
         }
         if (is_served) {
-            uint done = min(share, MOST_PROBES - probes % MOST_PROBES);
-            probes += done;
-            probe.bucket = (probe.bucket + done * probe.step) % BUCKETS;
             found = hits != 0;
-            pending = !found && bits_of(look.ends, server, 4 * share) == 0 && probes < 2 * MOST_PROBES;
+            pending = !found && !is_open && goes_on && probes < 2 * MOST_PROBES;
         }
     }
 

@@ -60,10 +60,12 @@ shared uint sh_keys[ONE_WORD ? SLOTS * COLUMN : 1];
 shared uint sh_owners[SLOTS * COLUMN];
 shared uint sh_filters[BUCKETS];
 shared uint sh_reserved[2];
-// Positions of items of this slice.
+// Positions of items of this slice, and their hashes.
 shared uint sh_positions[CHUNK];
 #ifdef OVERFLOW
 shared uint sh_listed;
+#else
+shared uint sh_hashes[CHUNK];
 #endif
 // The range of positions, and the ranges that are left while it is being searched for.
 shared uint sh_first[2];
@@ -371,28 +373,16 @@ bool is_above(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
     return above;
 }
 
-// The largest key of `slots` slots from `first` on.
-void most_of(uint keys[KEYS_OF_BUCKET], uint first, uint slots, out uint most[KEY_WORDS]) {
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) most[w] = keys[first * KEY_WORDS + w];
-    [[unroll]] for (uint s = 1; s < slots; ++s) {
-        uint key[KEY_WORDS];
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = keys[(first + s) * KEY_WORDS + w];
-        bool above = is_above(key, most);
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) most[w] = above ? key[w] : most[w];
+// Whether the first key of a match is the larger one.
+bool is_set(uint keys[KEYS_OF_BUCKET], uint match) {
+    uint a[KEY_WORDS];
+    uint b[KEY_WORDS];
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
+        a[w] = keys[2 * match * KEY_WORDS + w];
+        b[w] = keys[(2 * match + 1) * KEY_WORDS + w];
     }
+    return is_above(a, b);
 }
-
-// Whether the left half of a match has the largest key.
-bool left_is_above(uint keys[KEYS_OF_BUCKET], uint first, uint slots) {
-    uint left[KEY_WORDS];
-    uint right[KEY_WORDS];
-    most_of(keys, first, slots / 2, left);
-    most_of(keys, first + slots / 2, slots / 2, right);
-    return is_above(left, right);
-}
-
-// Index of the first match of `slots` slots each.
-uint first_match(uint slots) { return SLOTS - 2 * SLOTS / slots; }
 
 // The bits of the matches in a full bucket without erased slots.
 uint filter_of(uint bucket) {
@@ -400,40 +390,25 @@ uint filter_of(uint bucket) {
     uint owners[SLOTS];
     load_bucket(bucket, keys, owners);
     uint bits = 0;
-    [[unroll]] for (uint slots = 2; slots <= SLOTS; slots *= 2) {
-        [[unroll]] for (uint m = 0; m < SLOTS / slots; ++m) {
-            bits |= left_is_above(keys, m * slots, slots) ? 1u << (first_match(slots) + m) : 0;
-        }
-    }
+    [[unroll]] for (uint m = 0; m < MATCHES; ++m) bits |= is_set(keys, m) ? 1u << m : 0;
     return bits;
 }
 
-// Orders the keys of a full bucket so that its matches have these bits. A match of many slots is decided first: those of
-// its halves do not change it.
+// Orders the keys of a full bucket so that its matches have these bits.
 void store_filter(uint bucket, uint bits) {
     uint keys[KEYS_OF_BUCKET];
     uint owners[SLOTS];
     load_bucket(bucket, keys, owners);
-    [[unroll]] for (uint slots = SLOTS; slots >= 2; slots /= 2) {
-        [[unroll]] for (uint m = 0; m < SLOTS / slots; ++m) {
-            bool is_set = (bits >> (first_match(slots) + m) & 1) != 0;
-            bool swaps = left_is_above(keys, m * slots, slots) != is_set;
-            [[unroll]] for (uint s = m * slots; s < m * slots + slots / 2; ++s) {
-                uint other = s + slots / 2;
-                uint owner = owners[s];
-                owners[s] = swaps ? owners[other] : owner;
-                owners[other] = swaps ? owner : owners[other];
-                [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
-                    uint key = keys[s * KEY_WORDS + w];
-                    keys[s * KEY_WORDS + w] = swaps ? keys[other * KEY_WORDS + w] : key;
-                    keys[other * KEY_WORDS + w] = swaps ? key : keys[other * KEY_WORDS + w];
-                }
-            }
+    [[unroll]] for (uint m = 0; m < MATCHES; ++m) {
+        if (is_set(keys, m) == ((bits >> m & 1) != 0)) continue;
+        uint a = 2 * m * COLUMN + bucket;
+        uint b = a + COLUMN;
+        sh_owners[a] = owners[2 * m + 1];
+        sh_owners[b] = owners[2 * m];
+        if (ONE_WORD) {
+            sh_keys[a] = keys[(2 * m + 1) * KEY_WORDS];
+            sh_keys[b] = keys[2 * m * KEY_WORDS];
         }
-    }
-    [[unroll]] for (uint s = 0; s < SLOTS; ++s) {
-        sh_owners[s * COLUMN + bucket] = owners[s];
-        if (ONE_WORD) sh_keys[s * COLUMN + bucket] = keys[s * KEY_WORDS];
     }
 }
 
@@ -517,8 +492,7 @@ void apply_reserved(uint reserved) {
     }
 }
 
-void apply_item(uint position) {
-    uint first = hash_at(position);
+void apply_item(uint position, uint first) {
     uint key[KEY_WORDS];
     if (ONE_WORD) key[0] = unmix_bits(first);
     else key_at(position, key);
@@ -532,9 +506,9 @@ void apply_item(uint position) {
     if (!applied) spill(position);
 }
 
-// Whether an item belongs to this workgroup.
-bool is_own(uint position) {
-    uint home = slice_of(hash_at(position));
+// Whether an item with this hash belongs to this workgroup.
+bool is_own(uint hash) {
+    uint home = slice_of(hash);
     return home >= first_home() && home <= last_home();
 }
 
@@ -566,15 +540,20 @@ bool list_items(inout uint word, uint base) {
 
 // Lists the items of this workgroup among the next CHUNK positions.
 void list_items(uint begin, uint end) {
-    bool own[CHUNK_ITEMS];
+    uint hashes[CHUNK_ITEMS];
     if (thread_id() == 0) sh_items = 0;
     [[unroll]] for (uint k = 0; k < CHUNK_ITEMS; ++k) {
         uint position = begin + k * THREADS + thread_id();
-        own[k] = position < end && is_own(position);
+        hashes[k] = position < end ? hash_at(position) : 0;
     }
     barrier();
     [[unroll]] for (uint k = 0; k < CHUNK_ITEMS; ++k) {
-        if (own[k]) sh_positions[atomicAdd(sh_items, 1u)] = begin + k * THREADS + thread_id();
+        uint position = begin + k * THREADS + thread_id();
+        if (position < end && is_own(hashes[k])) {
+            uint index = atomicAdd(sh_items, 1u);
+            sh_positions[index] = position;
+            sh_hashes[index] = hashes[k];
+        }
     }
     barrier();
 }
@@ -623,7 +602,8 @@ void main() {
             uint listed = min(sh_items, sh_listed);
             for (uint i = thread_id(); i < listed; i += THREADS) {
                 uint position = sh_positions[i];
-                if (position >= begin && position < end && is_own(position)) apply_item(position);
+                uint hash = hash_at(min(position, end - 1));
+                if (position >= begin && position < end && is_own(hash)) apply_item(position, hash);
             }
         } while (!is_last);
     }
@@ -631,7 +611,7 @@ void main() {
 #else
     for (uint chunk = begin; chunk < end; chunk += CHUNK) {
         if (chunk != begin) list_items(chunk, end);
-        for (uint i = thread_id(); i < sh_items; i += THREADS) apply_item(sh_positions[i]);
+        for (uint i = thread_id(); i < sh_items; i += THREADS) apply_item(sh_positions[i], sh_hashes[i]);
         barrier();
     }
 #endif

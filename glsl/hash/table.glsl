@@ -8,11 +8,10 @@
 // The slots of a bucket are filled in order. An empty slot holds EMPTY, all ones; the slot of an erased key holds
 // ERASED, all ones but for the last bit of the last word. These two keys have entries in the header instead.
 //
-// A full bucket without erased slots also holds a filter. A tournament among its keys has SLOTS - 1 matches, and the
-// bucket may have its keys in any order: so each match stores a bit. The bit is set if the largest key of the left half
-// is above that of the right half. Each key belongs to one match of every bucket that is probed for it, and a key that
-// lies in a later bucket has set the bit of its match: a search may end at a full bucket without this bit. The matches of
-// two slots come first, from the left, then those of four, and so on.
+// A full bucket without erased slots also holds a filter: two neighboring slots, a match, may have their keys in either
+// order, so the order of each match stores a bit. The bit is set if the first key is the larger one. Each key belongs to
+// one match of every bucket that is probed for it. A key that lies in a later bucket has set the bit of its match: a
+// search may end at a full bucket without this bit.
 
 layout(constant_id = SPEC_KEY_WORDS) const uint KEY_WORDS = 1;
 layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 1;
@@ -21,8 +20,8 @@ layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 1;
 const uint SLOT_WORDS = KEY_WORDS + VALUE_WORDS > 2 ? 4 : KEY_WORDS + VALUE_WORDS;
 // Slots of a bucket.
 const uint SLOTS = BUCKET_WORDS / SLOT_WORDS;
-// Matches of the tournament in a full bucket.
-const uint MATCHES = SLOTS - 1;
+// Matches of a full bucket, each of two slots.
+const uint MATCHES = SLOTS / 2;
 // Buckets of a slice. Their number has BUCKET_BITS bits less one.
 const uint BUCKETS = SLICE_SLOTS / SLOTS;
 const uint BUCKET_BITS = SLOT_WORDS == 1 ? 6 : SLOT_WORDS == 2 ? 7 : 8;

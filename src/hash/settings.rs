@@ -37,6 +37,6 @@ impl Settings {
         if !self.slice_threads.is_power_of_two() {
             return refuse(format!("{shape} is not a power of two"));
         }
-        limits.check_memory(&shape, true, SLICE_BYTES + 4 * CHUNK_ITEMS * self.slice_threads)
+        limits.check_memory(&shape, true, SLICE_BYTES + 8 * CHUNK_ITEMS * self.slice_threads)
     }
 }
