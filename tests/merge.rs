@@ -15,6 +15,8 @@ mod recording;
 mod refused;
 #[path = "merge/results.rs"]
 mod results;
+#[path = "merge/roles.rs"]
+mod roles;
 #[path = "merge/several.rs"]
 mod several;
 #[path = "sort/problem.rs"]
