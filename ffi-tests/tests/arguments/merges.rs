@@ -116,7 +116,7 @@ fn mergers() -> Result<()> {
         &include_bytes!("../../../tests/kernels/descending_u32.spv")[..],
     ]
     .map(|bytes| bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect());
-    let of_buckets = "code is malformed: it is a kernel with another function than trm_less";
+    let of_buckets = "code is malformed: it is a kernel with another function than the trm_less of merges";
     let (kernel, kernel_size) = (descending.as_ptr(), size_of_val(&descending[..]));
     let sets = TrmMergerCreateInfo { operation: TrmMergeOperation::Union as i32, ..good };
     let falling = TrmMergerCreateInfo { order: TrmOrder::Descending as i32, ..good };
