@@ -11,7 +11,7 @@ use trommel::capi::*;
 use trommel::host::{Buffer, Context};
 use trommel::{
     ComparatorKernel, Count, KeyType, MergeInfo, MergeSequence, Merger, MergerInfo, Request, Requirements, Segments,
-    SortInfo, Sorter, SorterInfo, Strategy, ValueType, batch_scratch_size, cmd_batch,
+    SortComparatorKernel, SortInfo, Sorter, SorterInfo, Strategy, ValueType, batch_scratch_size, cmd_batch,
 };
 
 thread_local! {
@@ -221,6 +221,35 @@ fn recording_merges_takes_no_heap() -> Result<(), Box<dyn Error>> {
     let kernel = ComparatorKernel::from_spirv(&words)?;
     // SAFETY: the compiler has created the module from a valid function.
     merges_take_no_heap(&context, &unsafe { Merger::with_comparator(context.device(), &info, &kernel) }?)?;
+    assert!(context.messages().is_empty());
+    Ok(())
+}
+
+/// Sorts by a comparator of one level and of several, alone and together.
+#[test]
+fn recording_sorts_by_a_comparator_takes_no_heap() -> Result<(), Box<dyn Error>> {
+    let context = Context::new()?;
+    let buffer = context.upload(&vec![[1u32; 4]; 4 * MAX as usize])?;
+    let count = context.upload(&[50u32])?;
+    let bytes = include_bytes!("kernels/sort_masked_u32.spv");
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let kernel = SortComparatorKernel::from_spirv(&words)?;
+    // SAFETY: the compiler has created the module from a valid function.
+    let sorter = unsafe { Sorter::with_comparator(context.device(), &SorterInfo::keys().batches(), &kernel) }?;
+    let infos = infos(&buffer, &buffer, &count);
+    let scratch = context.buffer(sorter.scratch_size(MAX)?)?;
+    for info in &infos {
+        let info = SortInfo { scratch: scratch.scratch(), user_words: [0, 0, 0, 1], ..*info };
+        context.run(|commands| {
+            // SAFETY: everything is valid and lives until it has run.
+            let result = || unsafe { sorter.cmd_sort(commands, &info) };
+            assert_eq!(allocations(|| assert_eq!(result(), Ok(()))), 0, "{info:?}");
+            Ok(())
+        })?;
+    }
+    let requests: Vec<_> = infos.iter().map(|info| Request::Sort(&sorter, *info)).collect();
+    record_together(&context, &requests, "a batch of sorts by a comparator")?;
     assert!(context.messages().is_empty());
     Ok(())
 }

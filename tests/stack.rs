@@ -116,6 +116,19 @@ fn sorter(device: TrmDevice, flags: u32, key_type: TrmKeyType, value_type: TrmVa
     sorter
 }
 
+fn sorter_by_comparator(device: TrmDevice) -> TrmSorter {
+    let code = include_bytes!("kernels/sort_masked_u32.spv");
+    let words: Vec<u32> =
+        code.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    // SAFETY: the struct consists of numbers and pointers.
+    let info = unsafe { begun(TrmStructureType::SorterCreateInfo) };
+    let mut sorter = ptr::null_mut();
+    // SAFETY: everything is valid.
+    let result = unsafe { trmCreateSorterFromSpirv(device, &info, words.as_ptr(), code.len(), &mut sorter) };
+    assert_eq!(result, 0);
+    sorter
+}
+
 fn splitter(device: TrmDevice, bucket_count: u32) -> TrmSplitter {
     let flags = TRM_SPLITTER_CREATE_BATCHES_BIT;
     // SAFETY: the struct consists of numbers and pointers.
@@ -233,6 +246,13 @@ fn one_request_records_on_a_small_stack() {
             let call = || unsafe { trmCmdSort(fake::command_buffer(), sorter, &info) };
             assert_small(&format!("a sort of {count} keys of type {key_type:?}"), call);
         }
+    }
+    let compares = sorter_by_comparator(device);
+    for count in [1000, 1 << 28] {
+        let info = TrmSortInfo { scratch: scratch(), timestamps, ..sort(compares, 0, count, 0) };
+        // SAFETY: everything is valid.
+        let call = || unsafe { trmCmdSort(fake::command_buffer(), compares, &info) };
+        assert_small(&format!("a sort of {count} keys by a comparator"), call);
     }
     for buckets in [16, 1000] {
         let splitter = splitter(device, buckets);

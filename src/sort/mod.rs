@@ -4,7 +4,8 @@
 //! Create a [`Sorter`] once; [`Sorter::cmd_sort`] appends a sort to a command buffer. Counts can be read on the device.
 //! A small sort (up to some thousands of keys) is one dispatch of one workgroup. A small sort that is recorded alone is
 //! one or two dispatches of several workgroups. A larger sort has one to three dispatches for each digit of eight bits,
-//! and up to six more. Large sorts skip constant digits.
+//! and up to six more. Large sorts skip constant digits. [`Sorter::with_comparator`] creates a merge sort in the order
+//! of a user-defined function.
 
 mod algorithm;
 #[cfg(feature = "host")]

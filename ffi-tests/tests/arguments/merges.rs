@@ -357,13 +357,13 @@ fn merges() -> Result<()> {
         for (what, header, code, reason) in bad_headers(size_of_val(&good), TrmStructureType::BatchInfo) {
             with(what, &apart, &with_header(&good, header), code, reason);
         }
-        let a_sort = TrmMergeInfo { s_type: TrmStructureType::SortInfo as i32, count_out: 4, ..good };
+        let a_sort = TrmMergeInfo { s_type: TrmStructureType::SortInfo as i32, user_address: 4, ..good };
         with(
             "a merge that is a sort",
             &apart,
             &a_sort,
             MALFORMED,
-            "TrmSortInfo is malformed: of 328 bytes, those past 192",
+            "TrmSortInfo is malformed: of 328 bytes, those past 216",
         );
         let set = |merger| TrmMergeInfo { merger, ..good };
         with("no merger", &apart, &set(ptr::null_mut()), NULL, "merger is null");
