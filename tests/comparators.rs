@@ -304,22 +304,30 @@ mod compiled_here {
     fn the_tool_compiles_the_same() {
         let folder = tempfile::tempdir().expect("a folder");
         let output = folder.path().join("kernel.spv");
-        let tool = |name: &str, function: &str| {
+        let tool = |key: &str, arguments: &[&str]| {
             let run = std::process::Command::new(env!("CARGO_BIN_EXE_trommel-kernel"))
-                .arg(format!("{}/tests/kernels/{name}.glsl", env!("CARGO_MANIFEST_DIR")))
+                .arg(format!("{}/tests/kernels/last_word.glsl", env!("CARGO_MANIFEST_DIR")))
                 .arg("-o")
                 .arg(&output)
-                .args(["--key", "i64", "--function", function])
+                .args(["--key", key])
+                .args(arguments)
                 .output()
                 .expect("the tool runs");
             (run.status.success(), String::from_utf8_lossy(&run.stderr).into_owned())
         };
-        assert_eq!(tool("last_word", "trm_less"), (true, String::new()));
-        let compiled = ComparatorKernel::from_spirv(&words_of(&std::fs::read(&output).expect("a kernel")));
-        assert!(compiled.expect("a comparator").spirv() == kernel("last_word", KeyType::I64).spirv());
-        for (function, why) in [("trm_more", "trm_more is no function that users define"), ("trm_bucket", "trm_bucket")]
-        {
-            let (success, text) = tool("last_word", function);
+        let written = || words_of(&std::fs::read(&output).expect("a kernel"));
+        assert_eq!(tool("i64", &["--function", "trm_less"]), (true, String::new()));
+        let compiled = ComparatorKernel::from_spirv(&written()).expect("a comparator");
+        assert!(compiled.spirv() == kernel("last_word", KeyType::I64).spirv());
+        assert_eq!(tool("u32x3", &["--function", "trm_less", "--for", "sorter"]), (true, String::new()));
+        let compiled = SortComparatorKernel::from_spirv(&written()).expect("a comparator of sorts");
+        assert!(sorts::COMPILED.iter().any(|(.., bytes)| compiled.spirv() == words_of(bytes)));
+        for (arguments, why) in [
+            (&["--function", "trm_more"][..], "trm_more is no function that users define"),
+            (&["--function", "trm_less", "--for", "splitter"], "trm_less is no function for a splitter"),
+            (&["--function", "trm_bucket"], "trm_bucket"),
+        ] {
+            let (success, text) = tool("i64", arguments);
             assert!(!success && text.contains(why), "{text}");
         }
     }

@@ -21,7 +21,8 @@
 #include "merge/levels.glsl"
 #include "radix/planes.glsl"
 
-layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
+// Partitions hold no items. A driver that gets the whole module then finds small arrays in shared memory.
+layout(constant_id = SPEC_ITEMS) const uint ITEMS = 1;
 // Items of a window, where the workgroup does not hold them.
 layout(constant_id = SPEC_TILE) const uint WINDOW_OF_OTHERS = 2048;
 

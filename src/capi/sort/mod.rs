@@ -198,10 +198,10 @@ pub unsafe extern "C" fn trmGetSorterResultSide(sorter: TrmSorter, side: *mut u3
 
 /// Appends a stable sort to commandBuffer. The result has the same bytes on every device.
 ///
-/// - Commands: dispatches, barriers between them, and timestamps and labels if requested. With a comparator, a transfer
-///   to scratch (vkCmdUpdateBuffer) precedes them. There are one to three
+/// - Commands: dispatches, barriers between them, and timestamps and labels if requested. There are one to three
 ///   dispatches for each digit of eight bits, and up to six more. A sort by merging has one for the runs and two for
-///   each level instead of those for digits. All segments that fit a workgroup are sorted in one dispatch.
+///   each level instead of those for digits. All segments that fit a workgroup are sorted in one dispatch. With a
+///   comparator, a transfer to scratch precedes them (vkCmdUpdateBuffer).
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on keys, values, keysOut, valuesOut and
 ///   scratch, SHADER_STORAGE_READ on the count and on a preserved input, SHADER_STORAGE_WRITE on the status.
 ///   With a comparator, also ALL_TRANSFER, TRANSFER_WRITE on scratch. Its input is read as the count is.
