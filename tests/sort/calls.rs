@@ -6,9 +6,12 @@ use crate::calls::{
 use ash::vk;
 use std::ptr;
 use trommel::capi::*;
-use trommel::{Count, KeyType, Request, Result, Segments, SortInfo, Sorter, SorterInfo, ValueType};
+use trommel::{
+    Count, KeyType, Request, Result, Segments, SortComparatorKernel, SortInfo, Sorter, SorterInfo, Strategy, ValueType,
+};
 
-/// Items of one word, items of many words, keys narrower than a word, which are packed at the end, and segments.
+/// Items of one word, items of many words, keys narrower than a word, which are packed at the end, and segments. Keys by
+/// a comparator.
 pub(crate) fn handles(place: &Place) -> Vec<Box<dyn Handle + '_>> {
     let keys = SorterInfo::keys().batches().strategy(place.strategy);
     let of = |key, value| SorterInfo { key, value, ..keys };
@@ -24,7 +27,8 @@ pub(crate) fn handles(place: &Place) -> Vec<Box<dyn Handle + '_>> {
         of(KeyType::U32x4, ValueType::U32),
         SorterInfo { segmented: true, ..of(KeyType::U32, ValueType::U32) },
     ];
-    infos.into_iter().map(|info| Box::new(Sorters::new(place, info)) as Box<dyn Handle>).collect()
+    let sorters = infos.into_iter().map(|info| Sorters::new(place, info)).chain([Sorters::by_comparator(place, keys)]);
+    sorters.map(|sorters| Box::new(sorters) as Box<dyn Handle>).collect()
 }
 
 /// A sorter in Rust and one in C.
@@ -32,14 +36,41 @@ struct Sorters<'a> {
     place: &'a Place,
     sorter: Sorter,
     c_sorter: TrmSorter,
+    user_words: [u32; 4],
 }
 
 impl<'a> Sorters<'a> {
     fn new(place: &'a Place, info: SorterInfo) -> Self {
         let sorter = Sorter::new(&place.device, &info).unwrap_or_else(|error| panic!("{info:?}: {error}"));
+        let c_info = Self::c_info(info);
+        let mut c_sorter = ptr::null_mut();
+        // SAFETY: everything is valid.
+        unsafe { assert_eq!(trmCreateSorter(place.c_device.0, &c_info, &mut c_sorter), 0, "{info:?}") };
+        Self { place, sorter, c_sorter, user_words: [0; 4] }
+    }
+
+    fn by_comparator(place: &'a Place, info: SorterInfo) -> Self {
+        // The comparator has one order, and no digits.
+        let info = SorterInfo { strategy: Strategy::Auto, ..info };
+        let bytes = include_bytes!("../kernels/sort_masked_u32.spv");
+        let words = bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+        let code: Vec<u32> = words.collect();
+        let kernel = SortComparatorKernel::from_spirv(&code).expect("a kernel of this version");
+        // SAFETY: the compiler has created the module from a valid function.
+        let sorter = unsafe { Sorter::with_comparator(&place.device, &info, &kernel) };
+        let c_info = Self::c_info(info);
+        let mut c_sorter = ptr::null_mut();
+        // SAFETY: everything is valid, the module as above.
+        let result =
+            unsafe { trmCreateSorterFromSpirv(place.c_device.0, &c_info, code.as_ptr(), bytes.len(), &mut c_sorter) };
+        assert_eq!(result, 0, "{info:?}");
+        Self { place, sorter: sorter.expect("a sorter"), c_sorter, user_words: [0, 0, 0, 1] }
+    }
+
+    fn c_info(info: SorterInfo) -> TrmSorterCreateInfo {
         let (value_type, value_size) = c_value(info.value);
         let segmented = if info.segmented { TRM_SORTER_CREATE_SEGMENTED_BIT } else { 0 };
-        let c_info = TrmSorterCreateInfo {
+        TrmSorterCreateInfo {
             flags: TRM_SORTER_CREATE_BATCHES_BIT | segmented,
             key_type: c_key(info.key),
             value_type,
@@ -47,11 +78,7 @@ impl<'a> Sorters<'a> {
             strategy: c_strategy(info.strategy),
             // SAFETY: the struct consists of numbers and pointers.
             ..unsafe { begun(TrmStructureType::SorterCreateInfo) }
-        };
-        let mut c_sorter = ptr::null_mut();
-        // SAFETY: everything is valid.
-        unsafe { assert_eq!(trmCreateSorter(place.c_device.0, &c_info, &mut c_sorter), 0, "{info:?}") };
-        Self { place, sorter, c_sorter }
+        }
     }
 }
 
@@ -91,6 +118,7 @@ impl Handle for Sorters<'_> {
             segments,
             scratch,
             timestamps: Some(timestamps),
+            user_words: self.user_words,
             ..SortInfo::default()
         };
         let c_info = TrmSortInfo {
@@ -102,6 +130,7 @@ impl Handle for Sorters<'_> {
             segments: TrmSegments { offsets: c_range(segments.offsets), count: c_count(segments.count) },
             scratch: c_scratch(scratch),
             timestamps: c_timestamps(timestamps),
+            user_words: self.user_words,
             // SAFETY: the struct consists of numbers and pointers.
             ..unsafe { begun(TrmStructureType::SortInfo) }
         };
