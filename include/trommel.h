@@ -682,6 +682,11 @@ typedef struct TrmSortInfo {
     uint32_t valueStride;
     /// The segments, for a sorter with TRM_SORTER_CREATE_SEGMENTED_BIT. Otherwise zeros.
     struct TrmSegments segments;
+    /// For trmCreateSorterFromGlsl() and trmCreateSorterFromSpirv(): data.address in the comparator, the address of
+    /// additional input. The sort must not write to it. Otherwise 0.
+    VkDeviceAddress userAddress;
+    /// For the same sorters: data.words in the comparator. Otherwise zeros.
+    uint32_t userWords[4];
 } TrmSortInfo;
 
 /// The parameters of trmCreateSplitter(). If all members but sType, structSize and bucketCount are zero, the splitter
@@ -1002,8 +1007,40 @@ void trmDestroyDevice(TrmDevice device);
 /// @param sorter Destroy it with trmDestroySorter() before the VkDevice; NULL on failure.
 TrmResult trmCreateSorter(TrmDevice device, const struct TrmSorterCreateInfo *info, TrmSorter *sorter);
 
-/// Destroys a sorter, and its pipelines unless another sorter shares them. All command buffers recorded with it must
-/// have finished execution and must not be submitted again. NULL is ignored.
+/// Creates a sorter in the order of a user-defined comparator in GLSL. info->order is 0: the comparator is the order.
+/// Keys have 4 bytes or more, and all of their bits are compared: info->beginBit is 0. There are no segments, and
+/// info->maxCount is at most 2^30. Sorts of any count are merge sorts: the strategy has no effect.
+///
+/// The comparator is `bool trm_less(KEY a, KEY b, TrmUserData data)`, as for trmCreateMergerFromGlsl(), with
+/// TrmSortInfo::userAddress and TrmSortInfo::userWords. Keys are equal if neither comes before the other; these keep
+/// their order.
+///
+/// If the comparator is no strict weak order, the content of the outputs is undefined, and it may receive any key.
+/// Memory outside the ranges is never accessed, except by the comparator itself.
+///
+/// @param source The comparator and the functions that it calls. It uses only features that are enabled on the device.
+///   If it does not compile, trmGetLastError() returns the compiler's messages, with line numbers of source.
+/// @param sorter Destroy it with trmDestroySorter() before the VkDevice; NULL on failure.
+/// @return TRM_ERROR_NOT_BUILT if the library was built without the feature runtime-shaders.
+TrmResult trmCreateSorterFromGlsl(TrmDevice device,
+                                  const struct TrmSorterCreateInfo *info,
+                                  const char *source,
+                                  TrmSorter *sorter);
+
+/// Creates a sorter as trmCreateSorterFromGlsl(), with a comparator in SPIR-V. The tool trommel-kernel compiles the
+/// comparator for sorts of this version of the library. Modules for merges are refused.
+///
+/// @param code A valid module that uses only features enabled on the device. The library copies it.
+/// @param codeSize Size of code in bytes.
+/// @param sorter Destroy it with trmDestroySorter() before the VkDevice; NULL on failure.
+TrmResult trmCreateSorterFromSpirv(TrmDevice device,
+                                   const struct TrmSorterCreateInfo *info,
+                                   const uint32_t *code,
+                                   size_t codeSize,
+                                   TrmSorter *sorter);
+
+/// Destroys a sorter, and its pipelines and shader module unless another sorter shares them. All command buffers
+/// recorded with it must have finished execution and must not be submitted again. NULL is ignored.
 void trmDestroySorter(TrmSorter sorter);
 
 /// Creates pipelines of a sorter with TRM_SORTER_CREATE_DEFERRED_BIT on the calling thread, until every remaining
@@ -1039,12 +1076,15 @@ TrmResult trmGetSorterResultSide(TrmSorter sorter, uint32_t *side);
 ///
 /// - Commands: dispatches, barriers between them, and timestamps and labels if requested. There are one to three
 ///   dispatches for each digit of eight bits, and up to six more. A sort by merging has one for the runs and two for
-///   each level instead of those for digits. All segments that fit a workgroup are sorted in one dispatch.
+///   each level instead of those for digits. All segments that fit a workgroup are sorted in one dispatch. With a
+///   comparator, a transfer to scratch precedes them (vkCmdUpdateBuffer).
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on keys, values, keysOut, valuesOut and
 ///   scratch, SHADER_STORAGE_READ on the count and on a preserved input, SHADER_STORAGE_WRITE on the status.
+///   With a comparator, also ALL_TRANSFER, TRANSFER_WRITE on scratch. Its input is read as the count is.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the sort (writes of the inputs) and after it (reads of the
-///   outputs). Two calls with the same scratch need a barrier between them as well.
+///   outputs). Two calls with the same scratch need a barrier between them as well. With a comparator, the barrier for
+///   scratch includes ALL_TRANSFER.
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: with TRM_STRATEGY_REDUCE_THEN_SCAN tiles never wait. With the others, tiles wait for preceding tiles

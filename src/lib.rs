@@ -84,7 +84,7 @@ pub use requests::Request;
 pub use requirements::Requirements;
 pub use shared::{SOURCE_B, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, STATUS_OUTPUT_CLAMPED, STATUS_TABLE_FULL};
 #[cfg(feature = "sort")]
-pub use sort::{SortInfo, Sorter, SorterInfo};
+pub use sort::{SortComparatorKernel, SortInfo, Sorter, SorterInfo};
 #[cfg(feature = "split")]
 pub use split::{BucketFunction, BucketKernel, IdType, SplitInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo};
 pub use tuning::{Profile, Strategy};

@@ -1,18 +1,23 @@
-//! Merges by user-defined comparators, against the standard library's stable sort: precompiled and, with the feature
-//! `runtime-shaders`, compiled at run time.
+//! Merges and sorts by user-defined comparators, against the standard library's stable sort: precompiled and, with the
+//! feature `runtime-shaders`, compiled at run time.
 
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
 mod common;
 #[path = "merge/problem.rs"]
 mod problem;
+#[path = "sort/problem.rs"]
+mod sort_problem;
+#[path = "comparators/sorts.rs"]
+mod sorts;
 
 use common::arena::{Poison, Together, run_and_check};
+use common::comparator::Comparator;
 use common::contexts::{Setup, assert_silence, context};
 use common::items::Counted;
 use common::keys::{Bits, Keys, Random};
 use common::{brief, full, very_brief};
-use problem::{Comparator, Job};
+use problem::Job;
 use trommel::host::Context;
 use trommel::{
     BucketKernel, ComparatorKernel, Count, KeyType, Layout, MergeInfo, MergeMethod, MergeOperation, Merger, MergerInfo,
@@ -30,6 +35,9 @@ const COMPILED: [(&str, KeyType, &[u8]); 7] = [
     ("disorder", KeyType::U32, include_bytes!("kernels/disorder_u32.spv")),
 ];
 
+/// Entries of the table of ranks.
+const RANKS: Bits = 31;
+
 fn words_of(bytes: &[u8]) -> Vec<u32> {
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
@@ -46,6 +54,7 @@ fn comparator(name: &str) -> Comparator {
         "descending" => |_, key| !key,
         "absolute" => |_, key| key & 0x7fff_ffff,
         "ranked" => |comparator, key| comparator.table[(key % Bits::from(comparator.words[0])) as usize].into(),
+        "indexed" => |comparator, key| comparator.table[key as usize].into(),
         "masked" => |comparator, key| key & Bits::from(comparator.words[3]),
         // The last word is the greatest bits of the number; the first word decides between keys with the same one.
         "last_word" => |_, key| {
@@ -56,7 +65,10 @@ fn comparator(name: &str) -> Comparator {
     };
     let mut random = Random::new(5);
     match name {
-        "ranked" => Comparator { rank, table: (0..31).map(|_| random.below(12)).collect(), words: [31, 0, 0, 0] },
+        "ranked" | "indexed" => {
+            let table = (0..RANKS).map(|_| random.below(12)).collect();
+            Comparator { rank, table, words: [RANKS as u32, 0, 0, 0] }
+        }
         "masked" => Comparator { rank, table: Vec::new(), words: [1, 2, 3, 0x30f] },
         _ => Comparator { rank, table: Vec::new(), words: [0; 4] },
     }
@@ -70,6 +82,13 @@ fn small_floats(n: usize, seed: u64) -> Vec<Bits> {
         number => number as f32 - 500.0,
     };
     (0..n).map(|_| draw().to_bits().into()).collect()
+}
+
+/// Keys of few different words, so that many are equal, or differ in one word.
+fn few_words(keys: Vec<Bits>, key: KeyType) -> Vec<Bits> {
+    let words = key.size() / 4;
+    let few = |key: Bits| (0..words).fold(0, |few, word| few | (key >> (32 * word) & 0x8000_0003 | 4) << (32 * word));
+    keys.into_iter().map(few).collect()
 }
 
 /// A merger by a comparator in one setup.
@@ -93,13 +112,8 @@ impl Case {
         let draw = |n, seed| match self.name {
             "absolute" => small_floats(n, seed),
             "last_word" => {
-                // Few different words, so that keys of the sequences are equal, or differ in one word.
-                let keys = Keys::Random.draw(self.merger.info().key, n, seed);
-                let few = |key: Bits| {
-                    let words = self.merger.info().key.size() / 4;
-                    (0..words).fold(0, |few, word| few | (key >> (32 * word) & 0x8000_0003 | 4) << (32 * word))
-                };
-                keys.into_iter().map(few).collect()
+                let key = self.merger.info().key;
+                few_words(Keys::Random.draw(key, n, seed), key)
             }
             _ => Keys::Random.draw(self.merger.info().key, n, seed),
         };
@@ -224,11 +238,11 @@ fn refusals() {
     let bucket = words_of(include_bytes!("kernels/spread_u32.spv"));
     assert_eq!(
         ComparatorKernel::from_spirv(&bucket).map(drop).map_err(|error| error.to_string()),
-        Err("code is malformed: it is a kernel with another function than trm_less".into())
+        Err("code is malformed: it is a kernel with another function than the trm_less of merges".into())
     );
     assert_eq!(
         BucketKernel::from_spirv(kernel.spirv()).map(drop).map_err(|error| error.to_string()),
-        Err("code is malformed: it is a kernel with another function than trm_bucket".into())
+        Err("code is malformed: it is a kernel with another function than the trm_bucket of splits".into())
     );
 
     // Input for a comparator that does not exist.
@@ -256,6 +270,7 @@ fn refusals() {
 #[cfg(feature = "runtime-shaders")]
 mod compiled_here {
     use super::*;
+    use trommel::SortComparatorKernel;
 
     fn source(name: &str) -> String {
         let file = format!("{}/tests/kernels/{name}.glsl", env!("CARGO_MANIFEST_DIR"));
@@ -265,12 +280,19 @@ mod compiled_here {
     /// With `TROMMEL_UPDATE_KERNELS` set, writes the modules instead.
     #[test]
     fn committed_kernels_are_those_of_the_source() {
-        for (name, key, bytes) in COMPILED {
+        let of_merges = COMPILED.into_iter().map(|(name, key, bytes)| {
             let kernel = ComparatorKernel::from_glsl(key, &source(name)).expect("a valid comparator");
-            let found: Vec<u8> = kernel.spirv().iter().flat_map(|word| word.to_le_bytes()).collect();
+            ("", name, key, bytes, kernel.spirv().to_vec())
+        });
+        let of_sorts = sorts::COMPILED.into_iter().map(|(name, key, bytes)| {
+            let kernel = SortComparatorKernel::from_glsl(key, &source(name)).expect("a valid comparator");
+            ("sort_", name, key, bytes, kernel.spirv().to_vec())
+        });
+        for (prefix, name, key, bytes, code) in of_merges.chain(of_sorts) {
+            let found: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
             if std::env::var_os("TROMMEL_UPDATE_KERNELS").is_some() {
                 let key = format!("{key:?}").to_lowercase();
-                let file = format!("{}/tests/kernels/{name}_{key}.spv", env!("CARGO_MANIFEST_DIR"));
+                let file = format!("{}/tests/kernels/{prefix}{name}_{key}.spv", env!("CARGO_MANIFEST_DIR"));
                 std::fs::write(file, found).expect("a file that can be written");
             } else {
                 assert!(found == bytes, "{name}, {key:?}: set TROMMEL_UPDATE_KERNELS and run this test again");
@@ -282,22 +304,30 @@ mod compiled_here {
     fn the_tool_compiles_the_same() {
         let folder = tempfile::tempdir().expect("a folder");
         let output = folder.path().join("kernel.spv");
-        let tool = |name: &str, function: &str| {
+        let tool = |key: &str, arguments: &[&str]| {
             let run = std::process::Command::new(env!("CARGO_BIN_EXE_trommel-kernel"))
-                .arg(format!("{}/tests/kernels/{name}.glsl", env!("CARGO_MANIFEST_DIR")))
+                .arg(format!("{}/tests/kernels/last_word.glsl", env!("CARGO_MANIFEST_DIR")))
                 .arg("-o")
                 .arg(&output)
-                .args(["--key", "i64", "--function", function])
+                .args(["--key", key])
+                .args(arguments)
                 .output()
                 .expect("the tool runs");
             (run.status.success(), String::from_utf8_lossy(&run.stderr).into_owned())
         };
-        assert_eq!(tool("last_word", "trm_less"), (true, String::new()));
-        let compiled = ComparatorKernel::from_spirv(&words_of(&std::fs::read(&output).expect("a kernel")));
-        assert!(compiled.expect("a comparator").spirv() == kernel("last_word", KeyType::I64).spirv());
-        for (function, why) in [("trm_more", "trm_more is no function that users define"), ("trm_bucket", "trm_bucket")]
-        {
-            let (success, text) = tool("last_word", function);
+        let written = || words_of(&std::fs::read(&output).expect("a kernel"));
+        assert_eq!(tool("i64", &["--function", "trm_less"]), (true, String::new()));
+        let compiled = ComparatorKernel::from_spirv(&written()).expect("a comparator");
+        assert!(compiled.spirv() == kernel("last_word", KeyType::I64).spirv());
+        assert_eq!(tool("u32x3", &["--function", "trm_less", "--for", "sorter"]), (true, String::new()));
+        let compiled = SortComparatorKernel::from_spirv(&written()).expect("a comparator of sorts");
+        assert!(sorts::COMPILED.iter().any(|(.., bytes)| compiled.spirv() == words_of(bytes)));
+        for (arguments, why) in [
+            (&["--function", "trm_more"][..], "trm_more is no function that users define"),
+            (&["--function", "trm_less", "--for", "splitter"], "trm_less is no function for a splitter"),
+            (&["--function", "trm_bucket"], "trm_bucket"),
+        ] {
+            let (success, text) = tool("i64", arguments);
             assert!(!success && text.contains(why), "{text}");
         }
     }

@@ -2,6 +2,10 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
+// Tests of recording declare this file in a macro, where rustfmt does not see it.
+#[cfg(rustfmt)]
+#[path = "merge/calls.rs"]
+mod calls;
 mod common;
 #[path = "merge/problem.rs"]
 mod problem;
@@ -11,6 +15,8 @@ mod recording;
 mod refused;
 #[path = "merge/results.rs"]
 mod results;
+#[path = "merge/roles.rs"]
+mod roles;
 #[path = "merge/several.rs"]
 mod several;
 #[path = "sort/problem.rs"]

@@ -13,8 +13,9 @@ use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use trommel::tuning::Profile;
 use trommel::{
-    BucketFunction, Count, DeviceFacts, KeyType, Layout, Placement, Range, Request, Scratch, Segments, SortInfo,
-    Sorter, SorterInfo, SplitInfo, Splitter, SplitterInfo, Strategy, Timestamps, ValueType,
+    BucketFunction, Count, DeviceFacts, KeyType, Layout, Placement, Range, Request, Scratch, Segments,
+    SortComparatorKernel, SortInfo, Sorter, SorterInfo, SplitInfo, Splitter, SplitterInfo, Strategy, Timestamps,
+    ValueType,
 };
 
 /// A device with the minimum of every required limit, except for its subgroup sizes.
@@ -82,6 +83,21 @@ fn assert_text(name: &str, lines: &[String]) {
     insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
         insta::assert_snapshot!(name, lines.join("\n"));
     });
+}
+
+/// A sort of two levels by a comparator: its pass list, and a transfer before all passes.
+#[test]
+fn commands_of_a_sort_by_a_comparator() {
+    let bytes = include_bytes!("kernels/sort_masked_u32.spv");
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let kernel = SortComparatorKernel::from_spirv(&words).expect("a kernel of this version");
+    // SAFETY: the compiler has created the module from a valid function.
+    let sorter = unsafe { Sorter::with_comparator(&fake::device(&NVIDIA), &SorterInfo::pairs(), &kernel) };
+    let sorter = sorter.expect("numbers are always to be had");
+    let info = SortInfo { status: 4, user_address: 64, user_words: [1, 2, 3, 4], ..info(0, Count::device(8, 200_000)) };
+    let passes = sorter.describe(&info).expect("a valid count");
+    assert_text("commands_comparator", &[passes, record(&sorter, &info).join("\n")]);
 }
 
 #[test]

@@ -1,18 +1,23 @@
-//! Recording runs on small stacks, such as those of fibers: every recording function of C uses at most 64 KiB.
+//! Recording runs on small stacks, such as those of fibers: every recording function uses at most 64 KiB.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::cast_possible_truncation, reason = "batches and structs are small")]
 
+#[path = "common/calls.rs"]
+mod calls;
 mod common;
 
 use ash::vk;
 use ash::vk::Handle as _;
+use calls::{CDevice, Call, Place, STRATEGIES, Shape, Slot, begun, c_batch, c_infos, c_result, c_scratch, calls};
 use common::fake::{self, NVIDIA};
 use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
+use std::fmt::Debug;
 use std::ptr;
-use trommel::Requirements;
 use trommel::capi::*;
+use trommel::{Request, Scratch, Strategy, Timestamps, cmd_batch};
+
+trommel::primitives!(calls);
 
 /// Maximum stack size of recording in bytes, without the thread's own use.
 const LIMIT: usize = 64 * 1024;
@@ -62,201 +67,60 @@ fn stack_of_thread<F: Fn()>(call: F) -> usize {
     STACK - untouched * 8
 }
 
-/// Checks that `call` returns 0 and uses at most [`LIMIT`] bytes of stack.
-fn assert_small(what: &str, call: impl Fn() -> i32) {
+/// Checks that `call` succeeds and uses at most [`LIMIT`] bytes of stack.
+fn assert_small<E: Debug>(what: &str, call: impl Fn() -> Result<(), E>) {
     let own = stack_of_thread(|| ());
-    let taken = stack_of_thread(|| assert_eq!(call(), 0, "{what}")) - own;
+    let taken = stack_of_thread(|| call().unwrap_or_else(|error| panic!("{what}: {error:?}"))) - own;
     println!("{what}: {taken} bytes of stack");
     assert!(taken <= LIMIT, "{what} takes {taken} bytes of stack");
 }
 
-/// An info struct of C, zero except for its type and size.
-///
-/// # Safety
-/// Any bytes make a `T`, which begins with a header.
-unsafe fn begun<T>(s_type: TrmStructureType) -> T {
-    let mut info = MaybeUninit::<T>::zeroed();
-    let header = TrmInfoHeader { s_type: s_type as i32, struct_size: size_of::<T>() as u32, p_next: ptr::null() };
-    // SAFETY: the caller's promise.
-    unsafe {
-        info.as_mut_ptr().cast::<TrmInfoHeader>().write(header);
-        info.assume_init()
-    }
-}
-
-fn device() -> TrmDevice {
-    fake::set_facts(&NVIDIA);
-    let (mut v12, mut v13) = Default::default();
-    Requirements::default().enable(&mut v12, &mut v13);
-    let features = vk::PhysicalDeviceFeatures2::default().push_next(&mut v12).push_next(&mut v13);
+/// A device of large tiles, whose plans are those of large GPUs.
+fn place(strategy: Strategy) -> Place {
+    let device = fake::device(&NVIDIA);
     let info = TrmDeviceCreateInfo {
         get_instance_proc_addr: Some(fake::get_proc_addr),
         instance: vk::Instance::from_raw(1),
         physical_device: vk::PhysicalDevice::from_raw(2),
         device: vk::Device::from_raw(3),
-        enabled_features: ptr::from_ref(&features).cast(),
         // SAFETY: the struct consists of numbers and pointers.
         ..unsafe { begun(TrmStructureType::DeviceCreateInfo) }
     };
-    let mut device = ptr::null_mut();
-    // SAFETY: handles are numbers here.
-    unsafe { assert_eq!(trmCreateDevice(&info, &mut device), 0) };
-    device
-}
-
-fn sorter(device: TrmDevice, flags: u32, key_type: TrmKeyType, value_type: TrmValueType) -> TrmSorter {
-    let (key_type, value_type) = (key_type as i32, value_type as i32);
-    let flags = flags | TRM_SORTER_CREATE_BATCHES_BIT;
-    // SAFETY: the struct consists of numbers and pointers.
-    let info =
-        TrmSorterCreateInfo { flags, key_type, value_type, ..unsafe { begun(TrmStructureType::SorterCreateInfo) } };
-    let mut sorter = ptr::null_mut();
-    // SAFETY: everything is valid.
-    unsafe { assert_eq!(trmCreateSorter(device, &info, &mut sorter), 0) };
-    sorter
-}
-
-fn splitter(device: TrmDevice, bucket_count: u32) -> TrmSplitter {
-    let flags = TRM_SPLITTER_CREATE_BATCHES_BIT;
-    // SAFETY: the struct consists of numbers and pointers.
-    let info = TrmSplitterCreateInfo { flags, bucket_count, ..unsafe { begun(TrmStructureType::SplitterCreateInfo) } };
-    let mut splitter = ptr::null_mut();
-    // SAFETY: everything is valid.
-    unsafe { assert_eq!(trmCreateSplitter(device, &info, &mut splitter), 0) };
-    splitter
-}
-
-fn merger(device: TrmDevice, sequence_count: u32) -> TrmMerger {
-    let flags = TRM_MERGER_CREATE_BATCHES_BIT;
-    // SAFETY: the struct consists of numbers and pointers.
-    let info = TrmMergerCreateInfo { flags, sequence_count, ..unsafe { begun(TrmStructureType::MergerCreateInfo) } };
-    let mut merger = ptr::null_mut();
-    // SAFETY: everything is valid.
-    unsafe { assert_eq!(trmCreateMerger(device, &info, &mut merger), 0) };
-    merger
-}
-
-/// Scratch that suffices for every request.
-fn scratch() -> TrmScratch {
-    TrmScratch { buffer: fake::buffer(), offset: 0, size: 1 << 40 }
-}
-
-/// The sort at an index of a batch. Its arrays are disjoint from all others.
-fn sort(sorter: TrmSorter, index: u64, count: u32, segments: u32) -> TrmSortInfo {
-    let array = |nth: u64| TrmRange { address: (1 + 8 * index + nth) << 30, size: 1 << 30 };
-    let segments = match segments {
-        0 => TrmSegments::default(),
-        max => TrmSegments { offsets: array(4), count: TrmCount { max, address: 0 } },
-    };
-    TrmSortInfo {
-        sorter,
-        count: TrmCount { max: count, address: if segments.count.max == 0 { array(2).address } else { 0 } },
-        keys: array(0),
-        values: array(1),
-        status: array(3).address,
-        segments,
-        // SAFETY: the struct consists of numbers and pointers.
-        ..unsafe { begun(TrmStructureType::SortInfo) }
+    Place {
+        device,
+        // SAFETY: handles are numbers here.
+        c_device: unsafe { CDevice::new(info) },
+        scratch: Scratch { buffer: fake::buffer(), offset: 0, size: 1 << 40 },
+        timestamps: Timestamps { pool: vk::QueryPool::from_raw(8), first: 0 },
+        strategy,
+        most: 1 << 24,
     }
 }
 
-fn split(splitter: TrmSplitter, index: u64, count: u32) -> TrmSplitInfo {
-    let array = |nth: u64| TrmRange { address: (1 + 8 * index + nth) << 30, size: 1 << 30 };
-    TrmSplitInfo {
-        splitter,
-        count: TrmCount { max: count, address: array(2).address },
-        keys: array(0),
-        keys_out: array(1),
-        status: array(3).address,
-        offsets: array(4),
-        counts: array(5),
-        commands: array(6),
-        command_items: 64,
-        // SAFETY: the struct consists of numbers and pointers.
-        ..unsafe { begun(TrmStructureType::SplitInfo) }
-    }
-}
-
-fn merge(merger: TrmMerger, index: u64, count: u32) -> TrmMergeInfo {
-    let array = |nth: u64| TrmRange { address: (1 + 8 * index + nth) << 30, size: 1 << 30 };
-    TrmMergeInfo {
-        merger,
-        count_a: TrmCount { max: count, address: array(2).address },
-        count_b: TrmCount { max: count, address: 0 },
-        keys_a: array(0),
-        keys_b: array(1),
-        keys_out: array(4),
-        status: array(3).address,
-        // SAFETY: the struct consists of numbers and pointers.
-        ..unsafe { begun(TrmStructureType::MergeInfo) }
-    }
-}
-
-/// The sequences after A and B of a merge of 16. All of them are the same memory.
-fn more_sequences(count: u32) -> [TrmMergeSequence; 14] {
-    let array = |nth: u64| TrmRange { address: (1 << 44) + (nth << 32), size: 1 << 32 };
-    let count = TrmCount { max: count, address: array(0).address };
-    [TrmMergeSequence { count, keys: array(1), values: array(2) }; 14]
-}
-
-fn merge_of_16(merger: TrmMerger, index: u64, count: u32, more: &[TrmMergeSequence; 14]) -> TrmMergeInfo {
-    let (more_sequence_count, more_sequences) = (more.len() as u32, more.as_ptr());
-    TrmMergeInfo { more_sequence_count, more_sequences, ..merge(merger, index, count) }
-}
-
-fn header<T>(info: &T) -> *const TrmInfoHeader {
-    ptr::from_ref(info).cast()
-}
-
-fn assert_small_batch(what: &str, infos: &[*const TrmInfoHeader]) {
-    let batch = TrmBatchInfo {
-        info_count: infos.len() as u32,
-        infos: infos.as_ptr(),
-        scratch: scratch(),
-        // SAFETY: the struct consists of numbers and pointers.
-        ..unsafe { begun(TrmStructureType::BatchInfo) }
-    };
+/// Checks that a batch of these calls uses little stack, in Rust and in C.
+fn assert_small_batch(what: &str, place: &Place, calls: &[Box<dyn Call + '_>]) {
+    let commands = fake::command_buffer();
+    let infos = c_infos(calls);
+    let batch = TrmBatchInfo { scratch: c_scratch(place.scratch), ..c_batch(&infos) };
     // SAFETY: everything is valid.
-    assert_small(what, || unsafe { trmCmdBatch(fake::command_buffer(), &batch) });
+    assert_small(&format!("{what} in C"), || c_result(unsafe { trmCmdBatch(commands, &batch) }));
+    let requests: Vec<Request<'_>> = calls.iter().map(|call| call.request()).collect();
+    // SAFETY: everything is valid.
+    assert_small(&format!("{what} in Rust"), || unsafe { cmd_batch(commands, &requests, place.scratch) });
 }
 
 /// Each function alone, at sizes of every algorithm, with timestamps; includes the largest plans.
 #[test]
 fn one_request_records_on_a_small_stack() {
-    let device = device();
-    let timestamps = TrmTimestamps { pool: vk::QueryPool::from_raw(8), first: 0 };
-    for (key_type, value_type) in [(TrmKeyType::U32, TrmValueType::U32), (TrmKeyType::U32X4, TrmValueType::None)] {
-        let sorter = sorter(device, 0, key_type, value_type);
-        for count in [1000, 6000, 100_000, 1 << 24] {
-            let info = TrmSortInfo { scratch: scratch(), timestamps, ..sort(sorter, 0, count, 0) };
-            // SAFETY: everything is valid.
-            let call = || unsafe { trmCmdSort(fake::command_buffer(), sorter, &info) };
-            assert_small(&format!("a sort of {count} keys of type {key_type:?}"), call);
+    for strategy in STRATEGIES {
+        let place = place(strategy);
+        for handle in HANDLES.iter().flat_map(|handles| handles(&place)) {
+            for call in handle.calls(&mut (0..).map(Slot::large)) {
+                let commands = fake::command_buffer();
+                assert_small(&format!("{} in C", call.name()), || c_result(call.record_in_c(commands)));
+                assert_small(&format!("{} in Rust", call.name()), || call.record(commands));
+            }
         }
-    }
-    for buckets in [16, 1000] {
-        let splitter = splitter(device, buckets);
-        for count in [1000, 100_000, 1 << 24] {
-            let info = TrmSplitInfo { scratch: scratch(), timestamps, ..split(splitter, 0, count) };
-            // SAFETY: everything is valid.
-            let call = || unsafe { trmCmdSplit(fake::command_buffer(), splitter, &info) };
-            assert_small(&format!("a split of {count} keys into {buckets} buckets"), call);
-        }
-    }
-    let merger = merger(device, 0);
-    for count in [1000, 1 << 24] {
-        let info = TrmMergeInfo { scratch: scratch(), timestamps, ..merge(merger, 0, count) };
-        // SAFETY: everything is valid.
-        let call = || unsafe { trmCmdMerge(fake::command_buffer(), merger, &info) };
-        assert_small(&format!("a merge of twice {count} keys"), call);
-    }
-    let merger = self::merger(device, 16);
-    for count in [1000, 1 << 24] {
-        let more = more_sequences(count);
-        let info = TrmMergeInfo { scratch: scratch(), timestamps, ..merge_of_16(merger, 0, count, &more) };
-        // SAFETY: everything is valid.
-        let call = || unsafe { trmCmdMerge(fake::command_buffer(), merger, &info) };
-        assert_small(&format!("a merge of sixteen times {count} keys"), call);
     }
 }
 
@@ -264,45 +128,28 @@ fn one_request_records_on_a_small_stack() {
 /// comparison holds, in no order.
 #[test]
 fn batches_record_on_small_stacks() {
-    let device = device();
-    let kinds = [
-        (TrmKeyType::U32, TrmValueType::None),
-        (TrmKeyType::U32, TrmValueType::U32),
-        (TrmKeyType::U64, TrmValueType::None),
-        (TrmKeyType::F64, TrmValueType::U32),
-        (TrmKeyType::I16, TrmValueType::U32),
-        (TrmKeyType::U32X4, TrmValueType::U32),
-    ];
-    let sorters = kinds.map(|(key, value)| sorter(device, 0, key, value));
-    let segmented = sorter(device, TRM_SORTER_CREATE_SEGMENTED_BIT, TrmKeyType::U32, TrmValueType::U32);
-    let splitters = [16, 1000].map(|buckets| splitter(device, buckets));
-    let counts = [1000, 50_000, 1 << 20, 1 << 24];
-    let mut indices = 0..;
-    let mut next_index = || indices.next().expect("there is no last one");
-    let sorts: Vec<_> = sorters.iter().flat_map(|sorter| counts.map(|count| (*sorter, count))).collect();
-    let mut sorts: Vec<_> = sorts.into_iter().map(|(sorter, count)| sort(sorter, next_index(), count, 0)).collect();
-    sorts.extend((0..10).map(|index| sort(segmented, next_index(), 1 << (10 + index), 100)));
-    let splits: Vec<_> =
-        splitters.iter().flat_map(|splitter| counts[1..].iter().map(|count| (*splitter, *count))).collect();
-    let splits: Vec<_> = splits.into_iter().map(|(splitter, count)| split(splitter, next_index(), count)).collect();
-    let merger = merger(device, 0);
-    let merges = counts.map(|count| merge(merger, next_index(), count));
-    let infos = sorts.iter().map(header).chain(splits.iter().map(header)).chain(merges.iter().map(header));
-    let infos: Vec<_> = infos.collect();
-    assert_eq!(infos.len(), 44);
-    assert_small_batch("44 groups", &infos);
+    const MANY: u64 = 1000;
+    for strategy in STRATEGIES {
+        let place = place(strategy);
+        let handles: Vec<_> = HANDLES.iter().map(|handles| handles(&place)).collect();
+        let mut slots = (0..).map(Slot::large);
+        let all: Vec<_> = handles.iter().flatten().flat_map(|handle| handle.calls(&mut slots)).collect();
+        assert!(all.len() > 100, "{}", all.len());
+        assert_small_batch(&format!("{} requests of all handles", all.len()), &place, &all);
 
-    let of_16 = self::merger(device, 16);
-    let counts: Vec<u32> = (8..22).map(|log2| 1 << log2).collect();
-    let more: Vec<_> = counts.iter().map(|count| more_sequences(*count)).collect();
-    let merges = counts.iter().zip(&more).map(|(count, more)| merge_of_16(of_16, next_index(), *count, more));
-    let merges: Vec<_> = merges.collect();
-    let infos: Vec<_> = infos.into_iter().chain(merges.iter().map(header)).collect();
-    assert_small_batch("58 groups, some of merges of 16 sequences", &infos);
-
-    let shuffled: Vec<_> = (0..1000).map(|index| sort(sorters[1], index * 617 % 1000, 1 + index as u32, 0)).collect();
-    assert_small_batch("1000 sorts in no order", &shuffled.iter().map(header).collect::<Vec<_>>());
-    let mixed: Vec<_> =
-        (0..1000).map(|index| sort(sorters[index % 6], index as u64 * 617 % 1000, counts[index % 3], 0)).collect();
-    assert_small_batch("1000 sorts of 18 groups", &mixed.iter().map(header).collect::<Vec<_>>());
+        // Coprime to the number of requests.
+        let shuffled = |index: u64| index * 617 % MANY;
+        for handle in handles.iter().map(|handles| &handles[0]) {
+            let shape = |index| Shape { count: 1 + index as u32, on_device: true, slot: Slot::small(shuffled(index)) };
+            let calls: Vec<_> = (0..MANY).map(|index| handle.call(shape(index))).collect();
+            assert_small_batch(&format!("{MANY} requests in no order, {}", handle.name()), &place, &calls);
+        }
+        let counts = [1000, 50_000, 1 << 20];
+        let mixed = (0..MANY).zip(handles.iter().flatten().cycle()).map(|(index, handle)| {
+            let count = counts[(index * 3 / MANY) as usize];
+            handle.call(Shape { count, on_device: true, slot: Slot::large(shuffled(index)) })
+        });
+        let mixed: Vec<_> = mixed.collect();
+        assert_small_batch(&format!("{MANY} requests of all handles in no order"), &place, &mixed);
+    }
 }

@@ -5,6 +5,7 @@ use crate::api::functions;
 use crate::build::once;
 use crate::engine::begun;
 use anyhow::{Result, ensure};
+use std::ffi::c_char;
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::OnceLock;
@@ -13,6 +14,19 @@ use trommel::host::Buffer;
 
 functions! {
     trmCreateSorter: fn(TrmDevice, *const TrmSorterCreateInfo, *mut TrmSorter) -> raw::TrmResult;
+    trmCreateSorterFromGlsl: fn(
+        TrmDevice,
+        *const TrmSorterCreateInfo,
+        *const c_char,
+        *mut TrmSorter
+    ) -> raw::TrmResult;
+    trmCreateSorterFromSpirv: fn(
+        TrmDevice,
+        *const TrmSorterCreateInfo,
+        *const u32,
+        usize,
+        *mut TrmSorter
+    ) -> raw::TrmResult;
     trmDestroySorter: fn(TrmSorter);
     trmGetSorterScratch: fn(TrmSorter, u32, *mut VkDeviceSize) -> raw::TrmResult;
     trmGetSorterTimestampCount: fn(TrmSorter, u32, *mut u32) -> raw::TrmResult;

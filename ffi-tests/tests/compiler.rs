@@ -45,7 +45,9 @@ fn by_cmake(package: &Package) -> Result<()> {
     for copy in [&function, &folder.join("other.glsl")] {
         fs::copy(workspace().join("tests/kernels/spread.glsl"), copy)?;
     }
-    fs::copy(workspace().join("tests/kernels/ranked.glsl"), folder.join("ranked.glsl"))?;
+    for comparator in ["ranked.glsl", "masked.glsl"] {
+        fs::copy(workspace().join("tests/kernels").join(comparator), folder.join(comparator))?;
+    }
     fs::write(
         folder.join("CMakeLists.txt"),
         "cmake_minimum_required(VERSION 3.22)\n\
@@ -54,6 +56,7 @@ fn by_cmake(package: &Package) -> Result<()> {
          trommel_add_kernel(words function.glsl)\n\
          trommel_add_kernel(doubles other.glsl KEY f64 OUTPUT kernels/of_doubles.spv)\n\
          trommel_add_kernel(ranked ranked.glsl FUNCTION trm_less)\n\
+         trommel_add_kernel(masked masked.glsl FUNCTION trm_less FOR sorter)\n\
          get_target_property(kernel words TROMMEL_KERNEL)\n\
          file(WRITE \"${CMAKE_BINARY_DIR}/path\" \"${kernel}\")\n",
     )?;
@@ -69,7 +72,9 @@ fn by_cmake(package: &Package) -> Result<()> {
         fs::read(build.join("kernels/of_doubles.spv"))? == committed("spread_f64.spv")?,
         "another kernel than the tests'"
     );
-    ensure!(fs::read(build.join("ranked.spv"))? == committed("ranked_u32.spv")?, "another comparator than the tests'");
+    for (kernel, committed_as) in [("ranked.spv", "ranked_u32.spv"), ("masked.spv", "sort_masked_u32.spv")] {
+        ensure!(fs::read(build.join(kernel))? == committed(committed_as)?, "another {kernel} than the tests'");
+    }
 
     fs::copy(workspace().join("tests/kernels/backwards.glsl"), &function)?;
     make()?;

@@ -375,3 +375,44 @@ fn a_sorter_outlives_its_device_handle_and_writes_timestamps() -> Result<()> {
     unsafe { (engine.api.sort.trmDestroySorter)(sorter) };
     engine.finish()
 }
+
+/// By some bits of the keys: see tests/kernels/masked.glsl.
+#[test]
+fn a_sort_by_a_comparator() -> Result<()> {
+    const MASK: u32 = 0x3f0;
+    const COUNT: u32 = 20_000;
+    let engine = engine()?;
+    let bytes = include_bytes!("../../tests/kernels/sort_masked_u32.spv");
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let pairs = TrmSorterCreateInfo { value_type: TrmValueType::U32 as i32, ..sorter_info() };
+    let (mut sorter, size) = (ptr::null_mut(), size_of_val(&words[..]));
+    // SAFETY: the arguments are valid.
+    let result =
+        unsafe { (engine.api.sort.trmCreateSorterFromSpirv)(engine.device, &pairs, words.as_ptr(), size, &mut sorter) };
+    ensure!(result == 0 && !sorter.is_null(), engine.api.last_error());
+    let mut items: Vec<(u32, u32)> = (0..COUNT).map(|i| (i.wrapping_mul(0x9e37_79b9), i)).collect();
+    let (keys, values): (Vec<u32>, Vec<u32>) = items.iter().copied().unzip();
+    let (keys, values, work) =
+        (engine.context.upload(&keys)?, engine.context.upload(&values)?, engine.scratch(sorter, COUNT)?);
+    let info = TrmSortInfo {
+        count: TrmCount { max: COUNT, address: 0 },
+        keys: range(&keys),
+        values: range(&values),
+        scratch: scratch(&work),
+        user_words: [0, 0, 0, MASK],
+        ..sort_info()
+    };
+    engine.context.run(|commands| {
+        record(&engine, commands, sorter, &info);
+        Ok(())
+    })?;
+    items.sort_by_key(|(key, _)| key & MASK);
+    let download = |buffer: &Buffer| engine.context.download::<u32>(buffer, COUNT as usize);
+    let sorted: Vec<_> = download(&keys)?.into_iter().zip(download(&values)?).collect();
+    ensure!(sorted == items, "items");
+    // SAFETY: the handle is not used any more.
+    unsafe { (engine.api.sort.trmDestroySorter)(sorter) };
+    drop((keys, values, work));
+    engine.finish()
+}

@@ -78,6 +78,8 @@ const uint MODE_DIRECT = 2;
 const uint MODE_SEGMENTS = 4;
 const uint MODE_PREFIXES = 8;
 const uint MODE_MERGED = 16;
+const uint MODE_PARTITION = 32;
+const uint MODE_JOIN = 64;
 const uint FLAG_EVEN = 1;
 const uint FLAG_ODD = 2;
 const uint FLAG_SKIPS_DIGITS = 64;
@@ -456,9 +458,14 @@ struct MergePush {
     uint problems;
     uint problem_count;
     uint groups;
-    uint level;
-    uint levels;
+    uint levels_after;
     uint run_items;
+    uint user_inputs;
+};
+
+struct UserInput {
+    uvec2 address;
+    uvec4 words;
 };
 
 struct HashHeader {

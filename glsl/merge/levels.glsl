@@ -1,9 +1,8 @@
-// Merge sorts: the first pass sorts runs, the others merge them.
-PassIo level_io() {
-    uint after = args.levels - args.level;
+// A pass of a merge sort: the first one sorts runs, the others merge them.
+PassIo level_io(bool first) {
     PassIo io;
-    io.first = args.level == 0;
-    io.last = after == 0;
-    io.to_output = (after & 1) == 0;
+    io.first = first;
+    io.last = args.levels_after == 0;
+    io.to_output = (args.levels_after & 1) == 0;
     return io;
 }

@@ -11,4 +11,8 @@ const bool CARRIES_WORD = VALUE_WORDS != 0 || !COMPARES_WHOLE_KEYS;
 const bool CARRIES_VALUE = COMPARES_WHOLE_KEYS && VALUE_WORDS == 1;
 const uint MERGED_WORDS = COMPARED_WORDS + (CARRIES_WORD ? 1 : 0);
 
+#ifdef USER_FUNCTION
+#include "merge/user_order.glsl"
+#else
 #include "merge/comes_after.glsl"
+#endif

@@ -54,7 +54,8 @@ void store_items(uint items[ITEMS_WORDS], Positions positions) {
 }
 
 // Sorts this thread's items in registers by odd-even transposition. Items of different segments are not exchanged.
-void sort_in_registers(inout uint items[ITEMS_WORDS]) {
+// `count`: items of the workgroup.
+void sort_in_registers(inout uint items[ITEMS_WORDS], uint count) {
 #ifdef MERGES_SEGMENTS
     uint heads = heads_from(thread_id() * ITEMS);
 #else
@@ -69,7 +70,12 @@ void sort_in_registers(inout uint items[ITEMS_WORDS]) {
                 a[w] = items[at + w];
                 b[w] = items[at + MERGED_WORDS + w];
             }
+#ifdef USER_FUNCTION
+            // The comparator receives no pads.
+            bool exchanged = thread_id() * ITEMS + k + 1 < count && comes_after(a, b);
+#else
             bool exchanged = comes_after(a, b) && (heads >> (k + 1) & 1) == 0;
+#endif
             [[unroll]] for (uint w = 0; w < MERGED_WORDS; ++w) {
                 items[at + w] = exchanged ? b[w] : a[w];
                 items[at + MERGED_WORDS + w] = exchanged ? a[w] : b[w];
@@ -222,7 +228,7 @@ void merge_straddling_segments(uint run, uint count, inout uint items[ITEMS_WORD
 void merge_part(Part part, PassIo io) {
     uint items[ITEMS_WORDS];
     load_items(part, io, items);
-    sort_in_registers(items);
+    sort_in_registers(items, part.items);
     store_items(items, own_positions(part.items));
     barrier();
     for (uint run = ITEMS; run < part.items; run *= 2) {

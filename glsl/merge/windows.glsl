@@ -26,9 +26,20 @@ struct Group {
     uint items;
 };
 
-// Items of a full run and of a full group.
+// Items of full runs. With a comparator, a group may be longer than 2^32 - 1: only the last level has such a group.
 uint run_items() { return args.run_items; }
-uint group_items() { return FAN * run_items(); }
+#ifdef USER_FUNCTION
+uint items_of_runs(uint runs) {
+    uint high, low;
+    umulExtended(runs, run_items(), high, low);
+    return high == 0 ? low : 0xffffffffu;
+}
+#else
+uint items_of_runs(uint runs) { return runs * run_items(); }
+#endif
+
+// Items of a full group.
+uint group_items() { return items_of_runs(FAN); }
 
 // Number of windows of a group with this many items.
 uint window_count(uint items) { return tiles_of(tiles_of(items, STEP), SPACING); }
@@ -42,7 +53,7 @@ Group group_at(uint index, uint count) {
 }
 
 // Items of run `r` of a group. In the last group of a problem, runs may be short or empty.
-uint items_of_run(Group group, uint r) { return min(run_items(), group.items - min(group.items, r * run_items())); }
+uint items_of_run(Group group, uint r) { return min(run_items(), group.items - min(group.items, items_of_runs(r))); }
 
 // Index of a window's row of boundaries: for each run, the number of its items before the window.
 uint boundary_row(Group group, uint window) { return (group.index * window_count(group_items()) + window) * FAN; }

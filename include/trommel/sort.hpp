@@ -62,6 +62,22 @@ public:
 
     Sorter(const Device &device, const TrmSorterCreateInfo &info) { create(device, info); }
 
+    /// trmCreateSorterFromGlsl()
+    static Sorter fromGlsl(const Device &device, const TrmSorterCreateInfo &info, const char *source) {
+        TrmSorter sorter = nullptr;
+        check(trmCreateSorterFromGlsl(device.get(), &info, source, &sorter));
+        return Sorter(sorter);
+    }
+
+    /// trmCreateSorterFromSpirv()
+    static Sorter fromSpirv(const Device &device, const TrmSorterCreateInfo &info,
+                            const std::vector<std::uint32_t> &code) {
+        TrmSorter sorter = nullptr;
+        const std::size_t bytes = code.size() * sizeof(std::uint32_t);
+        check(trmCreateSorterFromSpirv(device.get(), &info, code.data(), bytes, &sorter));
+        return Sorter(sorter);
+    }
+
     TrmSorter get() const noexcept { return handle_.get(); }
 
     /// Returns the info as Batch::add() takes it: with this handle.
@@ -105,6 +121,8 @@ public:
     }
 
 private:
+    explicit Sorter(TrmSorter sorter) : handle_(sorter) {}
+
     struct Destroy {
         void operator()(TrmSorter sorter) const noexcept { trmDestroySorter(sorter); }
     };

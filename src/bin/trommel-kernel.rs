@@ -1,27 +1,30 @@
-//! `trommel-kernel FUNCTION.glsl -o KERNEL.spv [--function trm_bucket] [--key u32]`: compiles a user-defined function
-//! to SPIR-V, for engines without a shader compiler.
+//! `trommel-kernel FUNCTION.glsl -o KERNEL.spv [--function trm_bucket] [--for splitter] [--key u32]`: compiles a
+//! user-defined function to SPIR-V, for engines without a shader compiler.
 
 use std::env;
 use std::fs;
 use std::process::ExitCode;
-use trommel::{BucketKernel, ComparatorKernel, KeyType, Result as Compiled};
+use trommel::{BucketKernel, ComparatorKernel, KeyType, Result as Compiled, SortComparatorKernel};
 
-const USAGE: &str = "trommel-kernel FUNCTION.glsl -o KERNEL.spv [--function NAME] [--key TYPE]
+const USAGE: &str = "trommel-kernel FUNCTION.glsl -o KERNEL.spv [--function NAME] [--for HANDLE] [--key TYPE]
 
 Compiles a user-defined function to a kernel. NAME is one of:
-  trm_bucket  `uint trm_bucket(KEY key, uint index, TrmUserData data)`, the default, for trmCreateSplitterFromSpirv()
-              and BucketKernel::from_spirv()
-  trm_less    `bool trm_less(KEY a, KEY b, TrmUserData data)`, for trmCreateMergerFromSpirv() and
-              ComparatorKernel::from_spirv()
+  trm_bucket  `uint trm_bucket(KEY key, uint index, TrmUserData data)`, the default
+  trm_less    `bool trm_less(KEY a, KEY b, TrmUserData data)`
+HANDLE is what the kernel is for:
+  splitter    trmCreateSplitterFromSpirv(), BucketKernel::from_spirv(): the default of trm_bucket
+  merger      trmCreateMergerFromSpirv(), ComparatorKernel::from_spirv(): the default of trm_less
+  sorter      trmCreateSorterFromSpirv(), SortComparatorKernel::from_spirv(): with trm_less
 TYPE: u32 (the default), i32, f32, u64, i64, f64, u32x2, u32x3 or u32x4.";
 
 /// Compiles the text of a function for keys of one type.
 type Compile = fn(KeyType, &str) -> Compiled<Vec<u32>>;
 
-/// The functions that users define, and their compilers.
-const FUNCTIONS: [(&str, Compile); 2] = [
-    ("trm_bucket", |key, source| BucketKernel::from_glsl(key, source).map(|kernel| kernel.spirv().to_vec())),
-    ("trm_less", |key, source| ComparatorKernel::from_glsl(key, source).map(|kernel| kernel.spirv().to_vec())),
+/// The functions that users define, the handles that call them, and their compilers.
+const FUNCTIONS: [(&str, &str, Compile); 3] = [
+    ("trm_bucket", "splitter", |key, source| Ok(BucketKernel::from_glsl(key, source)?.spirv().to_vec())),
+    ("trm_less", "merger", |key, source| Ok(ComparatorKernel::from_glsl(key, source)?.spirv().to_vec())),
+    ("trm_less", "sorter", |key, source| Ok(SortComparatorKernel::from_glsl(key, source)?.spirv().to_vec())),
 ];
 
 struct Options {
@@ -33,17 +36,15 @@ struct Options {
 
 /// Parses the command line. `None`: print the usage text.
 fn options(mut arguments: impl Iterator<Item = String>) -> Result<Option<Options>, String> {
-    let (mut source, mut output, mut compile, mut key) = (None, None, FUNCTIONS[0].1, KeyType::U32);
+    let (mut source, mut output, mut handle, mut key) = (None, None, None, KeyType::U32);
+    let mut function = FUNCTIONS[0].0.to_owned();
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
         match argument.as_str() {
             "-h" | "--help" => return Ok(None),
             "-o" => output = Some(value()?),
-            "--function" => {
-                let name = value()?;
-                let known = FUNCTIONS.into_iter().find(|(known, _)| *known == name);
-                compile = known.ok_or_else(|| format!("{name} is no function that users define"))?.1;
-            }
+            "--function" => function = value()?,
+            "--for" => handle = Some(value()?),
             "--key" => {
                 let name = value()?;
                 let known = KeyType::ALL.into_iter().find(|key| format!("{key:?}").eq_ignore_ascii_case(&name));
@@ -56,6 +57,11 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Option<Options
     }
     let source = source.ok_or("the function is missing: FUNCTION.glsl")?;
     let output = output.ok_or("the output is missing: -o KERNEL.spv")?;
+    let mut of_name = FUNCTIONS.into_iter().filter(|(name, ..)| *name == function).peekable();
+    of_name.peek().ok_or_else(|| format!("{function} is no function that users define"))?;
+    let (.., compile) = of_name
+        .find(|(_, known, _)| handle.as_ref().is_none_or(|handle| handle == known))
+        .ok_or_else(|| format!("{function} is no function for a {}", handle.unwrap_or_default()))?;
     Ok(Some(Options { source, output, compile, key }))
 }
 

@@ -198,6 +198,13 @@ impl<K: JobKind> TableJobs<'_, K> {
             Self::Part(one) => one.for_each(visit),
         }
     }
+
+    pub(crate) fn bounding_ranges(&self) -> BoundingRanges<K::Role> {
+        match self {
+            Self::Requests(jobs) => jobs.bounding_ranges(),
+            Self::Part(one) => one.bounding_ranges(),
+        }
+    }
 }
 
 /// Scratch of the largest job with this maximum count.

@@ -104,14 +104,14 @@ macro_rules! shared_constants {
     };
 }
 
-/// The [`UserFunction`] with this name, and the files of its kernel: the kernel first. The generated core/shared.glsl
-/// is not listed.
+/// The [`UserFunction`] with this name, of this primitive, and the files of its kernel: the kernel first. The
+/// generated core/shared.glsl is not listed.
 macro_rules! user_function {
-    ($name:literal, $($file:literal)*) => {{
+    ($name:literal, $primitive:literal, $($file:literal)*) => {{
         const FILES: &[(&str, &str)] = &[$(($file, include_str!(concat!("../../glsl/", $file)))),*];
         #[allow(long_running_const_eval, reason = "some ten thousand tokens")]
         const INTERFACE: u32 = super::kernel_interface(FILES);
-        UserFunction { name: $name, files: FILES, interface: INTERFACE }
+        UserFunction { name: $name, primitive: $primitive, files: FILES, interface: INTERFACE }
     }};
 }
 
@@ -122,6 +122,8 @@ pub(super) use {shared_constants, shared_structs, user_function};
 pub struct UserFunction {
     /// The name in GLSL. The kernel includes the text of the function as a file of this name, with the ending `.glsl`.
     pub name: &'static str,
+    /// What the kernel is of, such as "merges". Functions of several primitives may have the same name.
+    pub primitive: &'static str,
     /// Name and text of each source file: the kernel first, then the files that it includes.
     pub files: &'static [(&'static str, &'static str)],
     /// Identifies the interface of the kernel. The library refuses a module that was compiled with another value.
@@ -132,9 +134,9 @@ pub struct UserFunction {
 }
 
 impl UserFunction {
-    /// A number that identifies the function in modules: a hash of its name.
+    /// A number that identifies the function in modules: a hash of its name and its primitive.
     pub const fn number(&self) -> u32 {
-        hash_of(self.name.as_bytes())
+        add_bytes(hash_of(self.name.as_bytes()), self.primitive.as_bytes())
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use ash::vk;
+use std::marker::PhantomData;
 
 /// A range of device memory, named by address. It is aligned to its elements: to 4 bytes, or to the size of narrower
 /// keys.
@@ -113,6 +114,11 @@ pub(crate) trait Role: Copy + Eq + 'static {
     fn names(self) -> &'static RangeNames;
 }
 
+/// A role of a planner's enum. Its index is that of the variant.
+pub(crate) trait IndexedRole: Role {
+    fn index(self) -> usize;
+}
+
 impl Role for &'static RangeNames {
     fn names(self) -> &'static RangeNames {
         self
@@ -144,6 +150,13 @@ macro_rules! roles {
                 }
             }
         }
+
+        impl $crate::core::memory::IndexedRole for $name {
+            fn index(self) -> usize {
+                const { assert!([$(Self::$role),*].len() <= $crate::core::memory::MAX_ROLES, "bounds lack a role") };
+                self as usize
+            }
+        }
     };
 }
 
@@ -162,7 +175,10 @@ pub(crate) struct Argument<R> {
 /// Most arguments of a request that name memory.
 pub(crate) const MAX_ARGUMENTS: usize = 16;
 
-/// The memory that a request names, without scratch: of the requests of one handle the same roles in the same order.
+/// Most roles of a planner.
+pub(crate) const MAX_ROLES: usize = 18;
+
+/// The memory that a request names, without scratch. Members that it does not use may be missing.
 pub(crate) type Arguments<R> = ArrayVec<Argument<R>, MAX_ARGUMENTS>;
 
 impl<R> Argument<R> {
@@ -184,38 +200,38 @@ impl<R: Role> Argument<R> {
     }
 }
 
-/// The smallest ranges around the arguments of several requests, role by role.
+/// The smallest ranges around the arguments of several requests, by the index of their roles.
 #[derive(Clone, Debug)]
-pub(crate) struct BoundingRanges<R>(Arguments<R>);
+pub(crate) struct BoundingRanges<R> {
+    ranges: [Range; MAX_ROLES],
+    roles: PhantomData<R>,
+}
 
-impl<R: Role> BoundingRanges<R> {
+impl<R: IndexedRole> BoundingRanges<R> {
     /// Of one request.
     pub(crate) fn of(arguments: &Arguments<R>) -> Self {
-        let mut bounds = Self(ArrayVec::new());
+        let mut bounds = Self::default();
         bounds.grow(arguments);
         bounds
     }
 
     /// Includes another request of the same handle.
     pub(crate) fn grow(&mut self, arguments: &Arguments<R>) {
-        if self.0.is_empty() {
-            self.0.extend(arguments.iter().map(|argument| Argument { range: Range::NONE, ..*argument }));
-        }
-        for (bound, argument) in self.0.iter_mut().zip(arguments) {
-            debug_assert!(bound.role == argument.role, "requests of one handle have the same roles in the same order");
-            bound.range = bound.range.around(argument.range);
+        for argument in arguments {
+            let bound = &mut self.ranges[argument.role.index()];
+            *bound = bound.around(argument.range);
         }
     }
 
     /// None without such an argument.
     pub(crate) fn range(&self, role: R) -> Range {
-        self.0.iter().find(|bound| bound.role == role).map_or(Range::NONE, |bound| bound.range)
+        self.ranges[role.index()]
     }
 }
 
-impl<R: Role> Default for BoundingRanges<R> {
+impl<R> Default for BoundingRanges<R> {
     fn default() -> Self {
-        Self(ArrayVec::new())
+        Self { ranges: [Range::NONE; MAX_ROLES], roles: PhantomData }
     }
 }
 

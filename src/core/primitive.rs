@@ -1,7 +1,7 @@
 //! The traits of a primitive. Recording, batches, scratch and pipelines are written against them alone.
 
 use super::handle::Handle;
-use super::memory::{Argument, Arguments, BoundingRanges, Role, Scratch, Timestamps};
+use super::memory::{Argument, Arguments, BoundingRanges, IndexedRole, Scratch, Timestamps};
 use super::plan::Plan;
 use super::scratch::Layout;
 use crate::Result;
@@ -61,11 +61,11 @@ pub(crate) trait RequestInfo: Copy {
 pub(crate) trait JobKind: 'static {
     /// One request. It may borrow from the caller's memory.
     type Job<'j>: Copy;
-    type Role: Role;
+    type Role: IndexedRole;
 }
 
 /// Jobs that borrow nothing.
-impl<J: Copy + 'static, R: Role> JobKind for (J, R) {
+impl<J: Copy + 'static, R: IndexedRole> JobKind for (J, R) {
     type Job<'j> = J;
     type Role = R;
 }

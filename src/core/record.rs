@@ -209,8 +209,12 @@ impl<'a> Recorder<'a> {
     ) -> Result<Self> {
         let missing = |variant: &Variant| Err(Error::Internal(format!("no pipeline of {variant:?}")));
         let pipeline = |variant: &Variant| known(variant).unwrap_or_else(|| missing(variant));
-        let pipelines = plan.variants.iter().map(pipeline).collect::<Result<_>>()?;
-        Ok(Self { device, command_buffer, scratch, pipelines, timestamps, bound: None })
+        let pipelines = ArrayVec::new();
+        let mut recorder = Self { device, command_buffer, scratch, pipelines, timestamps, bound: None };
+        for variant in &plan.variants {
+            recorder.pipelines.push(pipeline(variant)?);
+        }
+        Ok(recorder)
     }
 
     fn label(&self, kernel: Kernel) {
@@ -334,6 +338,10 @@ impl Commands for Recorder<'_> {
 
 /// Folds workgroups into the fewest rows of at most `max_groups_x`. The excess workgroups are fewer than the rows.
 pub(crate) fn fold(groups: u32, max_groups_x: u32) -> (u32, u32) {
+    // Most dispatches take no division.
+    if groups <= max_groups_x {
+        return (groups, u32::from(groups != 0));
+    }
     let rows = groups.div_ceil(max_groups_x);
-    (if rows == 0 { 0 } else { groups.div_ceil(rows) }, rows)
+    (groups.div_ceil(rows), rows)
 }

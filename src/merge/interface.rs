@@ -122,19 +122,25 @@ shared_structs! {
         problems: u32,
         problem_count: u32,
         groups: u32,
-        /// Number of preceding levels. Level 0 sorts runs, the others merge them.
-        level: u32,
-        /// Number of the last level.
-        levels: u32,
+        /// Number of levels after this one. The first level sorts runs, the others merge them.
+        levels_after: u32,
         /// Items of a run.
         run_items: u32,
+        /// With a comparator: part of scratch, `UserInput` of each problem.
+        user_inputs: u32,
+    }
+
+    /// Input of a comparator of a sort.
+    struct UserInput {
+        address: Address,
+        words: [u32; 4],
     }
 }
 
 /// Compares two keys: `bool trm_less(KEY a, KEY b, TrmUserData data)`. The kernel is [`crate::kernels::Kernel`]'s
 /// `MergeDetailedFused` with this function.
 pub const COMPARATOR: UserFunction = user_function! {
-    "trm_less",
+    "trm_less", "merges",
     "merge/detailed_tiles.comp"
     "core/extensions.glsl" "core/memory.glsl" "core/subgroup.glsl" "merge/comes_after.glsl" "merge/compare.glsl"
     "merge/details.glsl" "merge/find_tile.glsl" "merge/marks.glsl" "merge/path.glsl" "merge/search.glsl"

@@ -3,7 +3,7 @@
 
 #![cfg_attr(not(feature = "default"), allow(dead_code, reason = "each primitive uses a part of it"))]
 
-use crate::tuning::{SizedMerge, SmallShape};
+use crate::tuning::SizedMerge;
 
 /// The parameters of a merge sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,10 +21,7 @@ impl Merging {
     pub(crate) fn new(shapes: &[SizedMerge], fan: u32, words: u32, shared_memory: u32, max_count: u32) -> Option<Self> {
         let sized = *shapes.iter().find(|sized| max_count <= sized.up_to)?;
         let mut merging = Self { sized, fan, levels: 0 };
-        let bytes =
-            [sized.run, sized.window].map(|shape| SmallShape::merge(shape.threads, shape.items).merge_bytes(words));
-        // Shared memory also holds the run boundaries of a window.
-        if bytes[0].max(bytes[1]) + 4 * (4 * merging.fan + 2) > shared_memory {
+        if sized.bytes(fan, words) > shared_memory {
             return None;
         }
         while merging.run_items(merging.levels) < max_count.into() {

@@ -2,7 +2,7 @@
 
 use super::merger::{COUNTS, MergeInfo, MergeSegments};
 use super::planner::{Algorithm, Config, Group, MergeJobs, MergeRole, marks, more_arguments};
-use super::status::StatusCheck;
+use super::status::{CheckSize, StatusCheck};
 use super::tree::{Before, MOST_DEPTHS, Nodes, Tree};
 use crate::core::memory::{BoundingRanges, Range};
 use crate::core::pipelines::Variant;
@@ -46,8 +46,7 @@ const MOST_SEARCHERS: u32 = 16;
 /// Merges of one group, laid out in scratch. A merge of more than two sequences is a [`Tree`] of merges of two.
 pub(crate) struct MergeTable<'a> {
     config: Config<'a>,
-    group: Group,
-    tile: Shape,
+    tiling: Tiling,
     jobs: &'a dyn Jobs<MergeJobs>,
     bounds: BoundingRanges<MergeRole>,
     /// The smallest ranges around the keys, the values and the counts of the sequences after B.
@@ -92,11 +91,12 @@ impl<'a> MergeTable<'a> {
         layout: &mut Layout,
     ) -> Result<Self> {
         let format = &config.format;
+        let tiling = Tiling::new(&config, group.algorithm);
         let (mut count, mut any_results, mut writes_status) = (0u32, false, false);
         let [mut most_mark_tiles, mut most_offsets] = [0; 2];
         let mut bytes = [TileBytes::default(); MOST_DEPTHS];
         let mut depths = ArrayVec::<Merges, MOST_DEPTHS>::new();
-        let (mut all, mut more) = (Before::default(), [Range::NONE; 3]);
+        let (mut all, mut more, mut checked) = (Before::default(), [Range::NONE; 3], CheckSize::default());
         jobs.for_each(&mut |info| {
             count += 1;
             let writes_offsets = format.segmented && info.segments.offsets_out != Range::NONE;
@@ -105,7 +105,7 @@ impl<'a> MergeTable<'a> {
                 most_offsets = (info.segments.count.max + 1).max(most_offsets);
             }
             if format.operation.is_update() {
-                most_mark_tiles = mark_tiles(&config, info.count_a.max).max(most_mark_tiles);
+                most_mark_tiles = tiling.mark_tiles(info.count_a.max).max(most_mark_tiles);
             }
             more_arguments(format, info, &mut |argument| {
                 let bound = match argument.role {
@@ -118,6 +118,7 @@ impl<'a> MergeTable<'a> {
             let nodes = Nodes::default();
             let tree = Tree::new(info, format, &nodes, all);
             all.add(&tree);
+            checked.add(&tree);
             writes_status |= info.status != 0 && tree.checked_pairs() == 0;
             for depth in depths.len()..tree.depths() {
                 depths.push(Merges { depth, count: 0, most_items: 0, rows: Range::NONE });
@@ -128,17 +129,16 @@ impl<'a> MergeTable<'a> {
                     let path = format.path_items(merge.count_a.max, items_of(merge) - merge.count_a.max);
                     merges.most_items = path.max(merges.most_items);
                 });
-                bytes.add(&depth_bytes(&config, group, &tree, merges.depth));
+                bytes.add(&tiling.depth_bytes(&tree, merges.depth));
             }
         });
         let bounds = jobs.bounding_ranges();
         let counts = [bounds.range(MergeRole::CountA), bounds.range(MergeRole::CountB), more[2]];
         let statuses = bounds.range(MergeRole::Status);
-        let status_check = StatusCheck::new(config, jobs, counts, statuses, scratch, layout)?;
+        let status_check = StatusCheck::new(config, jobs, checked, (counts, statuses), scratch, layout)?;
         let mut table = Self {
             config,
-            group,
-            tile: config.tile(group.algorithm),
+            tiling,
             jobs,
             bounds,
             more,
@@ -182,17 +182,17 @@ impl<'a> MergeTable<'a> {
     /// Workgroups of each merge in the last pass: one for each tile or section of the largest, and enough to write
     /// the offsets of all segments. Without items, one writes the results.
     fn groups(&self, merges: &Merges) -> u32 {
-        let offsets = self.most_offsets.div_ceil(self.tile.threads * THREAD_OFFSETS);
+        let offsets = self.most_offsets.div_ceil(self.tiling.tile.threads * THREAD_OFFSETS);
         self.tiles(merges).max(offsets)
     }
 
     /// Tiles or sections of the largest merge, at least one.
     fn tiles(&self, merges: &Merges) -> u32 {
-        let tiles = match self.group.algorithm {
+        let tiles = match self.tiling.algorithm {
             Algorithm::Tiled | Algorithm::CircularBuffer => SECTION_TILES,
             _ => 1,
         };
-        merges.most_items.div_ceil(self.config.step(self.group.algorithm) * tiles).max(1)
+        merges.most_items.div_ceil(self.tiling.step * tiles).max(1)
     }
 
     /// The row of a problem. `before`: bytes of preceding problems.
@@ -236,7 +236,7 @@ impl<'a> MergeTable<'a> {
             mark_words: u32::try_from(marks(&self.config.format, info).size / WORD).unwrap_or(u32::MAX),
             marks: info.marks.address.into(),
             marked: self.part_behind(self.marked, before.marked),
-            mark_tiles: mark_tiles(&self.config, info.count_a.max),
+            mark_tiles: self.tiling.mark_tiles(info.count_a.max),
             user_address: info.user_address.into(),
             user_words: info.user_words,
         }
@@ -254,9 +254,9 @@ impl<'a> MergeTable<'a> {
             let mut own = bytes;
             tree.for_each_merge(depth, &mut |merge| {
                 visit(merge, own);
-                own.add(&tile_bytes(&self.config, self.group, items_of(merge)));
+                own.add(&self.tiling.bytes(items_of(merge)));
             });
-            bytes.add(&depth_bytes(&self.config, self.group, &tree, depth));
+            bytes.add(&self.tiling.depth_bytes(&tree, depth));
             trees.add(&tree);
         });
     }
@@ -270,8 +270,8 @@ impl<'a> MergeTable<'a> {
         Variant::new(kernel.emulated(emulated), |constant| match constant {
             Constant::Threads => threads,
             Constant::Lanes => lanes,
-            Constant::Items => self.tile.items,
-            Constant::Tile => self.config.step(self.group.algorithm),
+            Constant::Items => self.tiling.tile.items,
+            Constant::Tile => self.tiling.step,
             Constant::Mode if merges.count == 1 => MODE_SINGLE,
             Constant::KeyWords => format.key_words,
             Constant::KeyBits => u32::BITS,
@@ -287,14 +287,14 @@ impl<'a> MergeTable<'a> {
         .of_module(format.comparator)
     }
 
-    /// The push constants of a pass with so many workgroups a merge.
-    fn push(&self, merges: &Merges, groups: u32) -> MergePathPush {
+    /// The push constants of passes, without the number of their workgroups.
+    fn push(&self, merges: &Merges) -> MergePathPush {
         let mut push = MergePathPush {
             problem: MergeProblem::default(),
             scratch: self.scratch.into(),
             problems: part_number(self.scratch, merges.rows),
             problem_count: merges.count,
-            groups,
+            groups: 0,
             details: part_number(self.scratch, self.details),
         };
         if merges.count == 1 {
@@ -307,40 +307,46 @@ impl<'a> MergeTable<'a> {
     fn add_pass<'p>(
         &'p self,
         plan: &mut Plan<'p>,
-        merges: &Merges,
+        Dispatches { merges, push }: &Dispatches,
         kernel: Kernel,
         threads: u32,
         groups: u32,
         [reads, writes]: [Resources; 2],
     ) {
-        let push = Push::new(kernel, &self.push(merges, groups));
+        let push = Push::new(kernel, &MergePathPush { groups, ..*push });
         let variant = plan.add_variant(&self.variant(merges, kernel, threads));
         plan.add_pass(variant, Groups::Fixed(merges.count * groups), push, reads, writes);
     }
 
     /// Adds the search for the co-ranks of all tiles.
-    fn add_search<'p>(&'p self, plan: &mut Plan<'p>, merges: &Merges, kernel: Kernel, sets: [Resources; 2]) {
+    fn add_search<'p>(&'p self, plan: &mut Plan<'p>, of: &Dispatches, kernel: Kernel, sets: [Resources; 2]) {
+        let tiles = self.tiles(&of.merges);
         let threads = self.config.profile.plain_threads.min(SEARCHING_THREADS);
-        let log2_searchers = log2_searchers(ALL_SEARCHERS, self.tiles(merges), [1, MOST_SEARCHERS.min(threads)]);
-        let shape =
-            SearchShape { threads, groups: self.tiles(merges).div_ceil(threads >> log2_searchers), log2_searchers };
-        self.add_searching_pass(plan, merges, kernel, shape, sets);
+        let log2_searchers = log2_searchers(ALL_SEARCHERS, tiles, [1, MOST_SEARCHERS.min(threads)]);
+        let shape = SearchShape { threads, groups: tiles.div_ceil(threads >> log2_searchers), log2_searchers };
+        self.add_searching_pass(plan, of, kernel, shape, sets);
     }
 
     /// Adds a pass that searches for co-ranks.
     fn add_searching_pass<'p>(
         &'p self,
         plan: &mut Plan<'p>,
-        merges: &Merges,
+        Dispatches { merges, push }: &Dispatches,
         kernel: Kernel,
         SearchShape { threads, groups, log2_searchers }: SearchShape,
         [reads, writes]: [Resources; 2],
     ) {
-        let MergePathPush { problem, scratch, problems, problem_count, groups, details } = self.push(merges, groups);
+        let MergePathPush { problem, scratch, problems, problem_count, details, .. } = *push;
         let push = MergeSearchPush { problem, scratch, problems, problem_count, groups, details, log2_searchers };
         let variant = plan.add_variant(&self.variant(merges, kernel, threads));
         plan.add_pass(variant, Groups::Fixed(merges.count * groups), Push::new(kernel, &push), reads, writes);
     }
+}
+
+/// The passes of one depth.
+struct Dispatches {
+    merges: Merges,
+    push: MergePathPush,
 }
 
 /// The size of a pass that searches for co-ranks.
@@ -365,11 +371,6 @@ fn log2_searchers(all: u32, co_ranks: u32, [fewest, most]: [u32; 2]) -> u32 {
 fn items_of(info: &MergeInfo<'_>) -> u32 {
     // Merger::check_count() refuses sums that do not fit.
     info.count_a.max.saturating_add(info.count_b.max)
-}
-
-/// Tiles of marks of an update, its end included: each thread of a workgroup has the marks of 32 items.
-fn mark_tiles(config: &Config<'_>, items: u32) -> u32 {
-    items / (32 * config.profile.plain_threads) + 1
 }
 
 /// Bytes of scratch for the tiles of problems.
@@ -397,35 +398,58 @@ impl TileBytes {
     }
 }
 
-/// Bytes of scratch for the tiles of a problem.
-fn tile_bytes(config: &Config<'_>, group: Group, items: u32) -> TileBytes {
-    let tiles = u64::from(items.div_ceil(config.step(group.algorithm)));
-    let bytes = |words: u64| (words * WORD).next_multiple_of(PART_ALIGNMENT);
-    let prefixes = |tiles: u64| bytes(1 + tiles + 2 * tiles.div_ceil(LOOK_BACK_BLOCK.into()));
-    match group.algorithm {
-        Algorithm::Tiles => TileBytes { co_ranks: bytes(tiles), ..TileBytes::default() },
-        Algorithm::Sets => TileBytes { co_ranks: bytes(2 * tiles), prefixes: prefixes(tiles), marked: 0 },
-        // As if all items were of A: so the size depends on the sum of the counts, as for all merges.
-        Algorithm::Update => TileBytes {
-            co_ranks: bytes(tiles),
-            prefixes: prefixes(mark_tiles(config, items).into()),
-            marked: bytes(2 * (u64::from(items / 32) + 1)),
-        },
-        _ => TileBytes::default(),
-    }
+/// How the merges of a group are divided into tiles.
+#[derive(Clone, Copy)]
+struct Tiling {
+    algorithm: Algorithm,
+    tile: Shape,
+    /// See [`Config::step`].
+    step: u32,
+    /// Items of a tile of marks: each thread of a workgroup has the marks of 32 items.
+    marked_items: u32,
 }
 
-/// Bytes of scratch for the tiles of the merges of a depth: enough for any division of the tree's items among them.
-fn depth_bytes(config: &Config<'_>, group: Group, tree: &Tree<'_>, depth: usize) -> TileBytes {
-    let mut bytes = TileBytes::default();
-    let merges = tree.merges(depth);
-    if merges != 0 {
-        bytes = tile_bytes(config, group, tree.max_count());
-        // Each merge has parts of its own.
-        let roundings = u64::from(merges - 1) * PART_ALIGNMENT;
-        bytes.co_ranks += if bytes.co_ranks == 0 { 0 } else { roundings };
+impl Tiling {
+    fn new(config: &Config<'_>, algorithm: Algorithm) -> Self {
+        let (tile, step) = (config.tile(algorithm), config.step(algorithm));
+        Self { algorithm, tile, step, marked_items: 32 * config.profile.plain_threads }
     }
-    bytes
+
+    /// Tiles of marks of an update, its end included.
+    fn mark_tiles(&self, items: u32) -> u32 {
+        items / self.marked_items + 1
+    }
+
+    /// Bytes of scratch for the tiles of a problem.
+    fn bytes(&self, items: u32) -> TileBytes {
+        let tiles = u64::from(items.div_ceil(self.step));
+        let bytes = |words: u64| (words * WORD).next_multiple_of(PART_ALIGNMENT);
+        let prefixes = |tiles: u64| bytes(1 + tiles + 2 * tiles.div_ceil(LOOK_BACK_BLOCK.into()));
+        match self.algorithm {
+            Algorithm::Tiles => TileBytes { co_ranks: bytes(tiles), ..TileBytes::default() },
+            Algorithm::Sets => TileBytes { co_ranks: bytes(2 * tiles), prefixes: prefixes(tiles), marked: 0 },
+            // As if all items were of A: so the size depends on the sum of the counts, as for all merges.
+            Algorithm::Update => TileBytes {
+                co_ranks: bytes(tiles),
+                prefixes: prefixes(self.mark_tiles(items).into()),
+                marked: bytes(2 * (u64::from(items / 32) + 1)),
+            },
+            _ => TileBytes::default(),
+        }
+    }
+
+    /// Bytes of scratch for the tiles of the merges of a depth: enough for any division of the tree's items among them.
+    fn depth_bytes(&self, tree: &Tree<'_>, depth: usize) -> TileBytes {
+        let mut bytes = TileBytes::default();
+        let merges = tree.merges(depth);
+        if merges != 0 {
+            bytes = self.bytes(tree.max_count());
+            // Each merge has parts of its own.
+            let roundings = u64::from(merges - 1) * PART_ALIGNMENT;
+            bytes.co_ranks += if bytes.co_ranks == 0 { 0 } else { roundings };
+        }
+        bytes
+    }
 }
 
 impl Table for MergeTable<'_> {
@@ -500,8 +524,8 @@ impl PlanSource for MergeTable<'_> {
                 plan.add_upload(Content::Rows(self, list), range.address.wrapping_sub(self.scratch), resource);
             }
         }
-        let threads = self.tile.threads;
-        let own_prefixes = if self.group.algorithm == Algorithm::Sets { tile_prefixes } else { Resources::default() };
+        let threads = self.tiling.tile.threads;
+        let own_prefixes = if self.tiling.algorithm == Algorithm::Sets { tile_prefixes } else { Resources::default() };
         let has_details = self.config.format.has_details();
         for merges in self.depths.iter().rev() {
             // A depth reads sequences and what the depth before has written, and writes what the next one reads.
@@ -517,11 +541,12 @@ impl PlanSource for MergeTable<'_> {
             let parameters = counts.union(rows[merges.depth]).union(details);
             let searched = keys.union(parameters).union(children);
             let merged = searched.union(values).union(co_ranks).union(marked);
-            let kernel = match self.group.algorithm {
+            let of = Dispatches { merges: *merges, push: self.push(merges) };
+            let kernel = match self.tiling.algorithm {
                 Algorithm::Fused if has_details => Kernel::MergeDetailedFused,
                 Algorithm::Fused => Kernel::MergeFused,
                 Algorithm::Tiles => {
-                    self.add_search(plan, merges, Kernel::MergeCoRanks, [searched, co_ranks]);
+                    self.add_search(plan, &of, Kernel::MergeCoRanks, [searched, co_ranks]);
                     if has_details { Kernel::MergeDetailedTiles } else { Kernel::MergeTiles }
                 }
                 Algorithm::Basic => Kernel::MergeBasic,
@@ -531,7 +556,7 @@ impl PlanSource for MergeTable<'_> {
                 Algorithm::UpperBound => Kernel::MergeUpperBound,
                 Algorithm::Sets => {
                     let sets = [searched, co_ranks.union(tile_prefixes)];
-                    self.add_search(plan, merges, Kernel::MergeBalancedCoRanks, sets);
+                    self.add_search(plan, &of, Kernel::MergeBalancedCoRanks, sets);
                     Kernel::MergeSets
                 }
                 Algorithm::Update => {
@@ -539,23 +564,23 @@ impl PlanSource for MergeTable<'_> {
                         let zeros = Content::Zeros(self.tile_prefixes.size);
                         plan.add_upload(zeros, self.tile_prefixes.address.wrapping_sub(self.scratch), resource);
                     }
-                    self.add_search(plan, merges, Kernel::MergeCoRanks, [searched, co_ranks]);
+                    self.add_search(plan, &of, Kernel::MergeCoRanks, [searched, co_ranks]);
                     let reads = parameters.union(marks).union(marked_values).union(tile_prefixes);
                     let threads = self.config.profile.plain_threads;
                     let sets = [reads, marked.union(tile_prefixes)];
-                    self.add_pass(plan, merges, Kernel::MergeMarkRanks, threads, self.most_mark_tiles, sets);
+                    self.add_pass(plan, &of, Kernel::MergeMarkRanks, threads, self.most_mark_tiles, sets);
                     Kernel::MergeDetailedTiles
                 }
             };
             let sets = [merged.union(own_prefixes), written.union(own_prefixes)];
             let groups = self.groups(merges);
-            if self.group.algorithm == Algorithm::Fused {
+            if self.tiling.algorithm == Algorithm::Fused {
                 let tiles = merges.count.saturating_mul(self.tiles(merges));
                 let log2_searchers = log2_searchers(FUSED_SEARCHERS, tiles, [FEWEST_FUSED_SEARCHERS, threads / 2]);
                 let shape = SearchShape { threads, groups, log2_searchers };
-                self.add_searching_pass(plan, merges, kernel, shape, sets);
+                self.add_searching_pass(plan, &of, kernel, shape, sets);
             } else {
-                self.add_pass(plan, merges, kernel, threads, groups, sets);
+                self.add_pass(plan, &of, kernel, threads, groups, sets);
             }
         }
         if self.status_check.has_rows() {

@@ -337,7 +337,9 @@ pub(crate) fn arguments(format: &Format, info: &MergeInfo<'_>) -> Arguments<Merg
         ),
         (MergeRole::Marks, marks(format, info), false),
     ];
-    all.into_iter().map(|(role, range, written)| Argument { role, range, written }).collect()
+    // Most merges use few members, and all pairs of arguments are compared.
+    let used = all.into_iter().filter(|(_, range, _)| range.size != 0);
+    used.map(|(role, range, written)| Argument { role, range, written }).collect()
 }
 
 impl Planner for MergePlanner {

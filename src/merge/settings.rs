@@ -5,9 +5,6 @@ use crate::core::settings::settings;
 use crate::shared::MAX_KEY_WORDS;
 use crate::tuning::{Basis, Limits, Shape, SizedMerge, refuse};
 
-/// Most items of a merge sort: the product with the number of merged runs must fit a `u32`.
-const MOST_MERGED: u32 = 1 << 26;
-
 settings! {
     /// The shapes of merges of two sequences, for keys of one word. Longer keys have fewer items a thread: about as
     /// many words.
@@ -125,9 +122,6 @@ impl Settings {
         let step = sized.step(fan);
         if sized.spacing(fan) == 0 || !sized.run.tile().is_multiple_of(step) {
             return refuse(format!("{sized} has samples of every {step} items, which do not fit runs or windows"));
-        }
-        if sized.up_to > MOST_MERGED {
-            return refuse(format!("{sized}: at most {MOST_MERGED} items are merged"));
         }
         Ok(())
     }

@@ -26,26 +26,35 @@ pub(super) struct StatusCheck<'a> {
     statuses: Range,
 }
 
+/// Rows of the check.
+#[derive(Clone, Copy, Default)]
+pub(super) struct CheckSize {
+    count: u32,
+    /// Those for which scratch has room. Sizes of batches depend on no addresses, so merges without a status have rows
+    /// in scratch as well.
+    room: u64,
+}
+
+impl CheckSize {
+    pub(super) fn add(&mut self, tree: &Tree<'_>) {
+        let pairs = tree.checked_pairs();
+        self.room += u64::from(pairs);
+        self.count += if tree.status() == 0 { 0 } else { pairs };
+    }
+}
+
 impl<'a> StatusCheck<'a> {
-    /// Lays out the check. `counts` and `statuses`: the smallest ranges around those of all merges.
+    /// Lays out the check. `size`: of all merges. `counts` and `statuses`: the smallest ranges around theirs.
     pub(super) fn new(
         config: Config<'a>,
         jobs: &'a dyn Jobs<MergeJobs>,
-        counts: [Range; 3],
-        statuses: Range,
+        size: CheckSize,
+        (counts, statuses): ([Range; 3], Range),
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<Self> {
-        let mut check = Self { config, jobs, scratch, count: 0, rows: Range::NONE, counts, statuses };
-        let (mut count, mut room) = (0, 0);
-        check.for_each_tree(&mut |tree| {
-            room += u64::from(tree.checked_pairs());
-            count += if tree.status() == 0 { 0 } else { tree.checked_pairs() };
-        });
-        check.count = count;
-        // Sizes of batches depend on no addresses: merges without a status have rows in scratch as well.
-        check.rows = layout.range(scratch, room * size_of::<MergeProblem>() as u64)?;
-        Ok(check)
+        let rows = layout.range(scratch, size.room * size_of::<MergeProblem>() as u64)?;
+        Ok(Self { config, jobs, scratch, count: size.count, rows, counts, statuses })
     }
 
     /// Calls `visit` with each merge of more than two sequences.

@@ -115,9 +115,18 @@ impl<'i> Tree<'i> {
         }
     }
 
+    /// Returns the count of sequence `index`.
+    fn count(&self, index: u32) -> Count {
+        match index {
+            0 => self.info.count_a,
+            1 => self.info.count_b,
+            _ => self.info.more.get(index as usize - 2).map_or(Count::host(0), |sequence| sequence.count),
+        }
+    }
+
     /// Returns the sum of the maximum counts of sequences.
     fn items(&self, sequences: std::ops::Range<u32>) -> u64 {
-        sequences.map(|index| u64::from(self.sequence(index).count.max)).sum()
+        sequences.map(|index| u64::from(self.count(index).max)).sum()
     }
 
     /// The sequences of a node.
@@ -134,7 +143,7 @@ impl<'i> Tree<'i> {
         }
         let items = self.items(sequences.clone());
         let word = self.before.trees * u64::from(MOST_SEQUENCES) + u64::from((1 << depth) + node);
-        let is_on_device = sequences.clone().any(|index| self.sequence(index).count.is_on_device());
+        let is_on_device = sequences.clone().any(|index| self.count(index).is_on_device());
         let address = if is_on_device { self.nodes.counts.address.wrapping_add(word * WORD) } else { 0 };
         // Merger::check_count() refuses sums that do not fit.
         let max = u32::try_from(items).unwrap_or(u32::MAX);

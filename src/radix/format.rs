@@ -31,6 +31,8 @@ pub(crate) struct Format {
     pub(crate) end_bit: u32,
     pub(crate) max_count: u32,
     pub(crate) binning: Binning,
+    /// Number of the module with a user-defined comparator of whole keys; 0: none.
+    pub(crate) comparator: u64,
 }
 
 /// How passes map the words of items to bins, and what they write.
@@ -133,6 +135,7 @@ impl Format {
             end_bit,
             max_count,
             binning: Binning::DIGITS,
+            comparator: 0,
         })
     }
 

@@ -132,6 +132,11 @@ shared_constants! {
     const MODE_PREFIXES = 8;
     /// Problems are sorted as runs and merged; planes are in scratch only.
     const MODE_MERGED = 16;
+    /// Modules with a comparator for sorts: the kernel is `merge_partition`; without this and the next bit, it is
+    /// `merge_sort_run`.
+    const MODE_PARTITION = 32;
+    /// The kernel is `merge_join`.
+    const MODE_JOIN = 64;
 
     /// Flag of a pass: the number of moving passes is even, since the result replaces the input.
     const FLAG_EVEN = 1;

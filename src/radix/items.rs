@@ -262,6 +262,9 @@ pub(crate) struct Items {
     pub(crate) key_stride: u32,
     pub(crate) value_stride: u32,
     pub(crate) segments: Segments,
+    /// Input of a user-defined function.
+    pub(crate) user_address: vk::DeviceAddress,
+    pub(crate) user_words: [u32; 4],
     pub(crate) scratch: Scratch,
     /// Address of the status word; 0: none.
     pub(crate) status: vk::DeviceAddress,

@@ -6,7 +6,7 @@ use super::items::{ItemRole, Items, Segments};
 use super::outline::Outline;
 use super::pipelines::variants;
 use crate::core::handle::{Handle, Options};
-use crate::core::memory::{Arguments, Role, check_alignment, check_multiple};
+use crate::core::memory::{Arguments, IndexedRole, Role as _, check_alignment, check_multiple};
 use crate::core::primitive::{Jobs, PlanSource, Planner};
 use crate::core::scratch::Layout;
 use crate::shared::{LAYOUT_INDICES, LAYOUT_STRIDED};
@@ -52,7 +52,7 @@ pub(crate) trait Method: Copy + Debug + Ord {
     const HANDLE: [&'static str; 2];
     /// One problem: its items, and what else the primitive needs.
     type Job: Copy + 'static;
-    type Role: Role + From<ItemRole>;
+    type Role: IndexedRole + From<ItemRole>;
     type Algorithm: Algorithm;
     type Table<'a>: PlanSource;
 

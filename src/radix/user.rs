@@ -120,7 +120,10 @@ impl Interface {
         let constants = [Constant::InterfaceFunction, Constant::Interface, Constant::InterfaceKey];
         let [of_function, interface, key] = constants.map(|constant| self.constant(constant));
         if of_function.is_some_and(|number| number != function.number()) {
-            return Err(format!("it is a kernel with another function than {}", function.name));
+            return Err(format!(
+                "it is a kernel with another function than the {} of {}",
+                function.name, function.primitive
+            ));
         }
         let (Some(interface), Some(key)) = (interface, key) else {
             return Err("it is not a kernel with a user-defined function".into());
@@ -138,7 +141,7 @@ mod tests {
     use crate::shared::USER_FUNCTIONS;
     use std::collections::HashSet;
 
-    const FUNCTION: UserFunction = UserFunction { name: "trm_test", files: &[], interface: 7 };
+    const FUNCTION: UserFunction = UserFunction { name: "trm_test", primitive: "tests", files: &[], interface: 7 };
 
     /// A module with all required declarations.
     fn declared(constants: &[(Constant, u32)]) -> Vec<u32> {
@@ -183,7 +186,10 @@ mod tests {
         assert_eq!(refusal(&declared(&[function, (Constant::Interface, 6), key])), version);
         assert_eq!(refusal(&declared(&[interface, key])), version, "before functions had numbers");
         let other = declared(&[(Constant::InterfaceFunction, FUNCTION.number() ^ 1), interface, key]);
-        assert_eq!(refusal(&other), "code is malformed: it is a kernel with another function than trm_test");
+        assert_eq!(
+            refusal(&other),
+            "code is malformed: it is a kernel with another function than the trm_test of tests"
+        );
         let bound = [&good[..], &[OP_DECORATE | 4 << 16, 3, BINDING, 0]].concat();
         assert_eq!(refusal(&bound), "code is malformed: it has descriptors, and the library binds none");
     }

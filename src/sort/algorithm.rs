@@ -5,7 +5,8 @@ use crate::merge::Merging;
 use crate::radix::{self, Config, Outline, Start};
 use crate::shared::{FLAG_EVEN, FLAG_ODD, PREFIX_DIGITS, RANKING_BALLOTS, RANKING_BY_SOURCE_INDEX};
 use crate::tuning::sort::Shapes;
-use crate::tuning::{Shape, SizedRank, SizedTile, SmallMethod, SmallShape, TileShape};
+use crate::tuning::{Shape, SizedMerge, SizedRank, SizedTile, SmallMethod, SmallShape, TileShape};
+use std::slice;
 
 /// The algorithm for a problem, selected by its maximum count. Problems of the same algorithm share dispatches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +36,15 @@ impl radix::Algorithm for Algorithm {
     fn of(config: &Config<'_>, max_count: u32) -> Self {
         let (shapes, format) = (config.sort_shapes(), &config.format);
         let sized = config.tiles(true).find(|sized| max_count <= sized.up_to);
+        let merging = |shapes: &[SizedMerge]| {
+            let (fan, words) = (config.profile.merge.fan, format.merged_words());
+            Merging::new(shapes, fan, words, config.facts.shared_memory, max_count).map(Self::Merged)
+        };
+        // A profile without tiles, or without room for items by a comparator, does not pass Profile::checked.
+        let none = Self::Tiled(Shape { threads: 64, items: 1 }.into(), Start::Prepared, Finish::Digits);
+        if format.comparator != 0 {
+            return merging(slice::from_ref(&shapes.by_comparator)).unwrap_or(none);
+        }
         if format.segmented {
             let whole = config.shapes().segments;
             return Self::Segments {
@@ -49,12 +59,9 @@ impl radix::Algorithm for Algorithm {
         if let Some(small) = shapes.small.iter().find(|small| max_count <= small.tile() && config.holds(**small)) {
             return Self::Small(*small);
         }
-        let (fan, words) = (config.profile.merge.fan, format.merged_words());
-        if let Some(merging) = Merging::new(&shapes.merges, fan, words, config.facts.shared_memory, max_count) {
-            return Self::Merged(merging);
+        if let Some(merged) = merging(&shapes.merges) {
+            return merged;
         }
-        // A profile without tiles does not pass Profile::checked.
-        let none = Self::Tiled(Shape { threads: 64, items: 1 }.into(), Start::Prepared, Finish::Digits);
         sized.map_or(none, |sized| Self::tiled(config, sized, max_count))
     }
 
@@ -82,7 +89,9 @@ impl radix::Algorithm for Algorithm {
         let shapes = config.sort_shapes();
         // In segmented sorts, some of these change nothing, which is harmless.
         let prefixes = Some(config.profile.sort.prefixes_up_to).filter(|up_to| *up_to != 0);
-        let merged = Merging::ends(&shapes.merges, config.profile.merge.fan);
+        let merges =
+            if config.format.comparator == 0 { &shapes.merges } else { slice::from_ref(&shapes.by_comparator) };
+        let merged = Merging::ends(merges, config.profile.merge.fan);
         let ranked = shapes.ranked.iter().flat_map(|ranked| [ranked.above, ranked.above_in_place, ranked.up_to]);
         shapes
             .small

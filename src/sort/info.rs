@@ -1,8 +1,8 @@
 //! The parameters of a sorter.
 
 use crate::core::handle::Options;
-use crate::radix::{Format, ItemsInfo};
-use crate::{KeyType, Layout, Order, Placement, Result, Strategy, ValueType};
+use crate::radix::{Format, ItemsInfo, MAX_NARROW_COUNT};
+use crate::{Error, KeyType, Layout, Order, Placement, Result, Strategy, ValueType};
 
 /// The parameters of [`crate::Sorter::new`]. The default: `u32` keys without values, ascending, in place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -80,6 +80,27 @@ impl SorterInfo {
             segmented,
             max_count,
         })
+    }
+
+    /// The format of a sorter with a user-defined comparator, without the number of its module. The comparator receives
+    /// keys as they are in memory.
+    pub(crate) fn format_of_comparator(&self) -> Result<Format> {
+        let format = self.format()?;
+        let unavailable = [
+            ("keyType", format.narrow(), "keys narrower than a word have no comparator"),
+            ("order", self.order != Order::Ascending, "the comparator is the order"),
+            ("beginBit", format.begin_bit != 0, "comparators are of whole keys"),
+            ("endBit", format.end_bit != self.key.bits(), "comparators are of whole keys"),
+            ("flags", self.segmented, "sorts with a comparator have no segments"),
+        ];
+        if let Some((argument, _, why)) = unavailable.into_iter().find(|(_, set, _)| *set) {
+            return Err(Error::Malformed { argument, why: why.to_owned() });
+        }
+        if format.wide() {
+            let (value, limit) = (format.max_count.into(), MAX_NARROW_COUNT.into());
+            return Err(Error::TooLarge { argument: "maxCount", value, limit, why: "the most keys with a comparator" });
+        }
+        Ok(Format { encoding: 0, ..format })
     }
 
     /// `u32` keys with 4-byte values.

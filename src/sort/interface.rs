@@ -1,6 +1,8 @@
 //! Kernels of sorts, their constants and push constants. See src/shared.rs.
 
-use super::interface::{Address, GlslType, SharedStruct, StructLayout, UserFunction, shared_constants, shared_structs};
+use super::interface::{
+    Address, GlslType, SharedStruct, StructLayout, UserFunction, shared_constants, shared_structs, user_function,
+};
 use super::radix::*;
 use bytemuck::{Pod, Zeroable};
 
@@ -28,8 +30,21 @@ shared_structs! {
     }
 }
 
+/// Compares two keys: `bool trm_less(KEY a, KEY b, TrmUserData data)`. The module has the kernels of merge sorts:
+/// [`crate::kernels::Kernel`]'s `MergeSortRun`, `MergePartition` and `MergeJoin`, with this function.
+pub const SORT_COMPARATOR: UserFunction = user_function! {
+    "trm_less", "sorts",
+    "merge/user_sort.comp"
+    "core/extensions.glsl" "core/memory.glsl" "core/subgroup.glsl" "merge/comes_after.glsl" "merge/compare.glsl"
+    "merge/join.glsl" "merge/levels.glsl" "merge/merged.glsl" "merge/merging.glsl" "merge/partition.glsl"
+    "merge/path.glsl" "merge/sort_run.glsl" "merge/user.glsl" "merge/user_order.glsl" "merge/windows.glsl"
+    "radix/bins.glsl" "radix/counts.glsl" "radix/input.glsl" "radix/keys.glsl" "radix/pass_io.glsl"
+    "radix/planes.glsl" "radix/problem.glsl" "radix/scratch.glsl" "radix/status.glsl" "radix/tile_words.glsl"
+    "radix/user_data.glsl" "radix/user_key.glsl" "radix/whole.glsl"
+};
+
 /// The user-defined functions of this folder.
-pub(super) const USER_FUNCTIONS: &[UserFunction] = &[];
+pub(super) const USER_FUNCTIONS: &[UserFunction] = &[SORT_COMPARATOR];
 
 /// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
 macro_rules! folder_kernels {

@@ -4,7 +4,8 @@
 //! Create a [`Sorter`] once; [`Sorter::cmd_sort`] appends a sort to a command buffer. Counts can be read on the device.
 //! A small sort (up to some thousands of keys) is one dispatch of one workgroup. A small sort that is recorded alone is
 //! one or two dispatches of several workgroups. A larger sort has one to three dispatches for each digit of eight bits,
-//! and up to six more. Large sorts skip constant digits.
+//! and up to six more. Large sorts skip constant digits. [`Sorter::with_comparator`] creates a merge sort in the order
+//! of a user-defined function.
 
 mod algorithm;
 #[cfg(feature = "host")]
@@ -13,23 +14,27 @@ mod info;
 // `shared` declares this file in a macro, where rustfmt does not see it.
 #[cfg(rustfmt)]
 mod interface;
+mod kernel;
 mod plan;
 
 pub use info::SorterInfo;
+pub use kernel::SortComparatorKernel;
 
 #[cfg(doc)]
 use crate::Layout;
 use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
+use crate::core::pipelines::Module;
 use crate::core::primitive::{JobOf, Planner as _, Primitive, RequestInfo};
-use crate::radix::{Items, Operation};
+use crate::radix::{Format, Items, Operation};
 use crate::shared::FLAG_EVEN;
-use crate::{Count, Device, Placement, Range, Result, Scratch, Segments, Strategy, Timestamps};
+use crate::{Count, Device, Error, Placement, Range, Result, Scratch, Segments, Strategy, Timestamps};
 #[cfg(test)]
 pub(crate) use algorithm::{Algorithm, Finish};
 use ash::vk;
 #[cfg(any(test, feature = "hash"))]
 pub(crate) use plan::SortTable;
 pub(crate) use plan::Sorting;
+use std::sync::Arc;
 
 /// The parameters of one sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,6 +59,11 @@ pub struct SortInfo {
     pub value_stride: u32,
     /// The segments of a [`SorterInfo::segmented`] sorter.
     pub segments: Segments,
+    /// For [`Sorter::with_comparator`]: `data.address` in the comparator, the address of additional input. The sort
+    /// must not write to it. Otherwise 0.
+    pub user_address: vk::DeviceAddress,
+    /// For [`Sorter::with_comparator`]: `data.words` in the comparator. Otherwise zeros.
+    pub user_words: [u32; 4],
     /// [`Sorter::scratch_size`] bytes or more.
     pub scratch: Scratch,
     /// Device address of a `u32` that receives [`crate::STATUS_COUNT_CLAMPED`] or 0. 0: no status.
@@ -73,6 +83,8 @@ impl From<SortInfo> for Items {
             key_stride,
             value_stride,
             segments,
+            user_address,
+            user_words,
             scratch,
             status,
             timestamps,
@@ -86,6 +98,8 @@ impl From<SortInfo> for Items {
             key_stride,
             value_stride,
             segments,
+            user_address,
+            user_words,
             scratch,
             status,
             timestamps,
@@ -116,7 +130,11 @@ impl Primitive for Sorter {
         &self.operation
     }
 
-    fn check(&self, _info: &SortInfo) -> Result<()> {
+    fn check(&self, info: &SortInfo) -> Result<()> {
+        if self.operation.format.comparator == 0 && (info.user_address, info.user_words) != (0, [0; 4]) {
+            let argument = if info.user_address == 0 { "userWords" } else { "userAddress" };
+            return Err(Error::Malformed { argument, why: "the sorter has no comparator".into() });
+        }
         Ok(())
     }
 
@@ -133,6 +151,8 @@ impl Primitive for Sorter {
 pub struct Sorter {
     info: SorterInfo,
     operation: Operation<Sorting>,
+    /// The module of a user-defined comparator.
+    _module: Option<Arc<Module>>,
 }
 
 impl Sorter {
@@ -144,10 +164,32 @@ impl Sorter {
     /// # Errors
     /// Names the invalid member of `info` and the reason; [`crate::Error::Vulkan`] if a pipeline cannot be created.
     pub fn new(device: &Device, info: &SorterInfo) -> Result<Self> {
-        Ok(Self {
-            info: *info,
-            operation: Operation::new(device, info.format()?, Sorting, info.strategy, info.options())?,
-        })
+        let operation = Operation::new(device, info.format()?, Sorting, info.strategy, info.options())?;
+        Ok(Self { info: *info, operation, _module: None })
+    }
+
+    /// Creates a sorter in the order of a user-defined comparator. Keys are equal if neither comes before the other;
+    /// these keep their order. The order in `info` is ascending: the comparator takes its place. Sorts of any count
+    /// are merge sorts: the strategy has no effect. They begin with a transfer to scratch, even of few keys.
+    ///
+    /// If the comparator is no strict weak order, the content of the outputs is undefined, and it may receive any key.
+    /// Memory outside the ranges is never accessed, except by the comparator itself.
+    ///
+    /// # Errors
+    /// As [`Sorter::new`]; [`Error::Malformed`] if the kernel is for another key type, and unless `info` has
+    /// [`crate::Order::Ascending`], all bits of the key, and no segments; [`Error::TooLarge`] for a maximum count above
+    /// 2^30.
+    ///
+    /// # Safety
+    /// The kernel uses only features and shared memory that the device has. If it was created from SPIR-V, the module
+    /// is valid.
+    pub unsafe fn with_comparator(device: &Device, info: &SorterInfo, kernel: &SortComparatorKernel) -> Result<Self> {
+        let format = info.format_of_comparator()?;
+        kernel.0.check_key(info.key)?;
+        let module = device.add_module(kernel.0.code());
+        let format = Format { comparator: module.number(), ..format };
+        let operation = Operation::new(device, format, Sorting, info.strategy, info.options())?;
+        Ok(Self { info: *info, operation, _module: Some(module) })
     }
 
     /// Creates pipelines of a sorter with [`SorterInfo::deferred`] on the calling thread, until every remaining
@@ -221,12 +263,15 @@ impl Sorter {
     /// Appends a stable sort to `command_buffer`: compute dispatches with barriers between them. The result has the
     /// same bytes on every device.
     ///
+    /// With a comparator, the sort begins with a transfer to scratch: `vkCmdUpdateBuffer`.
+    ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on scratch and on every array
     ///   that the placement writes, `SHADER_STORAGE_READ` on a preserved input and on the count, `SHADER_STORAGE_WRITE`
-    ///   on the status.
+    ///   on the status. With a comparator, also `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch. Its input is read as the
+    ///   count is.
     /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_WRITE`.
     /// - Synchronization: the caller records a barrier before the sort (writes of the inputs, earlier use of scratch)
-    ///   and after it (reads of the outputs).
+    ///   and after it (reads of the outputs). With a comparator, the barrier for scratch includes `ALL_TRANSFER`.
     /// - State: the compute pipeline and the push constants are overwritten.
     /// - Waiting: with [`Strategy::ReduceThenScan`] tiles never wait. With the others, tiles wait for preceding tiles
     ///   within a bound, and then count the keys of those tiles.

@@ -2,17 +2,18 @@
 
 use super::algorithm::{Algorithm, Finish, small_ranking};
 use crate::core::handle::{One, TableJobs};
-use crate::core::memory::Arguments;
-use crate::core::plan::{Groups, Plan, Resources, Rows, Table};
+use crate::core::memory::{Arguments, Range};
+use crate::core::plan::{Content, Groups, Plan, Resources, Rows, Table};
 use crate::core::primitive::{Jobs, PlanSource, Planner};
 use crate::core::scratch::Layout;
 use crate::kernels::Kernel;
 use crate::merge::Merging;
 use crate::radix::{
-    Algorithm as _, Config, Format, Given, ItemRole, Items, Method, Operation, PLAIN, PassFacts, Passes, Problems, Values,
+    Algorithm as _, Config, Format, Given, Id, ItemRole, Items, Method, Operation, PLAIN, PassFacts, Passes, Problems,
+    Values,
     push_constants, set,
 };
-use crate::shared::{FLAG_HISTOGRAMS, MergePush, PathPush, RankPush, SmallPush};
+use crate::shared::{FLAG_HISTOGRAMS, MODE_JOIN, MODE_PARTITION, MergePush, PathPush, RankPush, SmallPush, UserInput};
 use crate::tuning::{SizedMerge, SizedRank, SmallShape, TileShape, ranked_chunk};
 use crate::{Result, Strategy};
 
@@ -25,20 +26,24 @@ push_constants! {
     RankPush { problem, pass }
 }
 
-/// A level of a merge sort. Level 0 sorts runs.
+/// The inputs of comparators, in the tables of sorts.
+const USER_INPUTS: Rows = Rows(1);
+
+/// A level of a merge sort. The first one sorts runs.
 #[derive(Clone, Copy, Default)]
 struct Level {
-    level: u32,
-    /// Number of the last level.
-    levels: u32,
+    /// Number of levels after this one.
+    levels_after: u32,
     /// Items of the runs that are merged.
     run_items: u32,
+    /// Part of scratch.
+    user_inputs: u32,
 }
 
 impl From<(&PassFacts, Level)> for MergePush {
-    fn from((facts, Level { level, levels, run_items }): (&PassFacts, Level)) -> Self {
+    fn from((facts, Level { levels_after, run_items, user_inputs }): (&PassFacts, Level)) -> Self {
         let PassFacts { problem, scratch, problems, problem_count, groups, .. } = *facts;
-        Self { problem, scratch: scratch.into(), problems, problem_count, groups, level, levels, run_items }
+        Self { problem, scratch: scratch.into(), problems, problem_count, groups, levels_after, run_items, user_inputs }
     }
 }
 
@@ -81,10 +86,7 @@ impl Method for Sorting {
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<SortTable<'a>> {
-        let each = |visit: &mut dyn FnMut(&Items)| jobs.for_each(visit);
-        let problems =
-            Problems::new(config, algorithm.outline(&config), &each, jobs.bounding_ranges(), scratch, layout)?;
-        Ok(SortTable { problems, algorithm, jobs: TableJobs::Requests(jobs) })
+        SortTable::new(config, algorithm, TableJobs::Requests(jobs), scratch, layout)
     }
 }
 
@@ -93,6 +95,8 @@ pub(crate) struct SortTable<'a> {
     pub(crate) problems: Problems<'a>,
     pub(crate) algorithm: Algorithm,
     jobs: TableJobs<'a, (Items, ItemRole)>,
+    /// With a comparator: a [`UserInput`] of each problem.
+    user_inputs: Range,
 }
 
 impl Operation<Sorting> {
@@ -105,17 +109,35 @@ impl Operation<Sorting> {
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<SortTable<'_>> {
-        let one = One::new(self, items);
         let (config, algorithm) = self.configured(group);
-        let each = |visit: &mut dyn FnMut(&Items)| visit(&items);
-        let outline = algorithm.outline(&config);
-        let problems = Problems::new(config, outline, &each, one.bounding_ranges(), scratch, layout)?;
-        Ok(SortTable { problems, algorithm, jobs: TableJobs::Part(one) })
+        SortTable::new(config, algorithm, TableJobs::Part(One::new(self, items)), scratch, layout)
+    }
+}
+
+impl<'a> SortTable<'a> {
+    fn new(
+        config: Config<'a>,
+        algorithm: Algorithm,
+        jobs: TableJobs<'a, (Items, ItemRole)>,
+        scratch: u64,
+        layout: &mut Layout,
+    ) -> Result<Self> {
+        let each = |visit: &mut dyn FnMut(&Items)| jobs.for_each(visit);
+        let problems =
+            Problems::new(config, algorithm.outline(&config), &each, jobs.bounding_ranges(), scratch, layout)?;
+        let inputs = if config.format.comparator == 0 { 0 } else { size_of::<UserInput>() as u64 };
+        let user_inputs = layout.range(scratch, u64::from(problems.count) * inputs)?;
+        Ok(Self { problems, algorithm, jobs, user_inputs })
     }
 }
 
 impl Table for SortTable<'_> {
-    fn for_each_row(&self, _rows: Rows, row: &mut dyn FnMut(&[u8])) {
+    fn for_each_row(&self, rows: Rows, row: &mut dyn FnMut(&[u8])) {
+        if rows == USER_INPUTS {
+            return self.jobs.for_each(&mut |Items { user_address, user_words, .. }| {
+                row(bytemuck::bytes_of(&UserInput { address: (*user_address).into(), words: *user_words }));
+            });
+        }
         let mut rows = self.problems.rows();
         self.jobs.for_each(&mut |items| row(bytemuck::bytes_of(&rows.next(items))));
     }
@@ -137,7 +159,7 @@ impl PlanSource for SortTable<'_> {
             (Algorithm::Segments { whole, tiles }, _) => passes.segments(whole, tiles),
             (Algorithm::Ranked(ranked), _) => passes.rank(ranked),
             (Algorithm::Small(small), _) => passes.sort_small(small),
-            (Algorithm::Merged(merging), _) => passes.merge(merging),
+            (Algorithm::Merged(merging), _) => passes.merge(merging, self),
             (Algorithm::Tiled(tile, ..), None) => passes.reduce_then_scan(tile),
             (Algorithm::Tiled(tile, _, finish), Some(_)) => passes.look_back(tile, finish),
         }
@@ -145,7 +167,7 @@ impl PlanSource for SortTable<'_> {
     }
 }
 
-impl Passes<'_, '_> {
+impl<'a> Passes<'_, 'a> {
     fn sort_small(&mut self, small: SmallShape) {
         let groups = Groups::Fixed(self.problems.count);
         let reads = self.read_of_input().union(set(&[self.counts, self.rows]));
@@ -189,18 +211,31 @@ impl Passes<'_, '_> {
     }
 
     /// Sorts runs, then merges them level by level.
-    fn merge(&mut self, merging: Merging) {
+    fn merge(&mut self, merging: Merging, table: &'a SortTable<'_>) {
         let (config, mode, most) = (&self.problems.config, self.problems.mode, self.problems.most_items);
         let SizedMerge { run, window, .. } = merging.sized;
-        let (tile_map, planes) = (self.tile_map(), set(&self.alternate));
+        let mut of_level = Level { user_inputs: self.problems.part_of(table.user_inputs), ..Level::default() };
+        let mut inputs = Id::NONE;
+        if table.user_inputs.size != 0 {
+            let resource = self.plan.add_resource("user_inputs", table.user_inputs);
+            let offset = self.problems.offset_of(table.user_inputs);
+            self.plan.add_upload(Content::Rows(table, USER_INPUTS), offset, resource);
+            inputs = Id(Some(resource));
+        }
+        // The module of a comparator has all three kernels.
+        let selected = |values: Values, kernel| match config.format.comparator {
+            0 => values,
+            module => Values { mode: mode | kernel, module, ..values },
+        };
+        let (tile_map, planes) = (self.tile_map().union(set(&[inputs])), set(&self.alternate));
         for level in 0..=merging.levels {
             let (first, last) = (level == 0, level == merging.levels);
             let reads = tile_map.union(if first { self.read_of_input() } else { planes });
             let writes = if last { self.written_of(self.staged, true) } else { planes };
-            let mut of_level = Level { level, levels: merging.levels, run_items: 0 };
+            of_level.levels_after = merging.levels - level;
             if first {
                 let (reads, writes) = (reads.union(set(&[self.counts])), writes.union(set(&[self.statuses])));
-                let (values, runs) = (config.holding(run, mode), merging.runs(most));
+                let (values, runs) = (selected(config.holding(run, mode), 0), merging.runs(most));
                 self.merge_pass(Kernel::MergeSortRun, &values, runs, of_level, reads, writes);
                 continue;
             }
@@ -209,7 +244,8 @@ impl Passes<'_, '_> {
             let windows = u32::try_from(merging.windows(level, most)).unwrap_or(u32::MAX);
             let partitions = merging.partitions(config.profile.plain_threads, most);
             let (keys, rows) = (tile_map.union(set(&[self.alternate[0]])), set(&[self.tile_words]));
-            let [along, holding] = [config.along(window, mode), config.holding(window, mode)];
+            let along = selected(config.along(window, mode), MODE_PARTITION);
+            let holding = selected(config.holding(window, mode), MODE_JOIN);
             self.merge_pass(Kernel::MergePartition, &along, partitions, of_level, keys, rows);
             self.merge_pass(Kernel::MergeJoin, &holding, windows, of_level, reads.union(rows), writes);
         }
@@ -250,7 +286,7 @@ impl Passes<'_, '_> {
         let Finish::Prefixes(shape) = finish else { return self.digits_by_look_back(tile) };
         self.histogram(tile, &[tile_words]);
         self.choose_prefix_path();
-        self.onesweep(tile, histograms, crate::radix::Id::NONE);
+        self.onesweep(tile, histograms, Id::NONE);
         self.copy();
         self.sort_equal_prefixes(shape);
     }

@@ -11,6 +11,8 @@ use arrayvec::ArrayVec;
 
 /// Most items of all-pairs ranking: the work is their square.
 const MOST_RANKED: u32 = 1 << 14;
+/// Most items of a merge sort by keys: the product with the number of merged runs must fit a `u32`.
+const MOST_MERGED: u32 = 1 << 26;
 
 settings! {
     /// The shapes of one kind of items.
@@ -23,6 +25,8 @@ settings! {
         /// Merge sorts, by ascending size, up to the last one's size. Items that exceed shared memory, and segments,
         /// are sorted by tiles instead.
         pub merges: ArrayVec<SizedMerge, 4>,
+        /// Merge sorts in the order of a user-defined comparator, of any size.
+        pub by_comparator: SizedMerge = PORTABLE,
     }
 }
 
@@ -45,6 +49,9 @@ settings! {
     }
 }
 
+/// Every device can run it, with items of any number of words.
+const PORTABLE: SizedMerge = any_count(Shape::new(128, 4), Shape::new(128, 4));
+
 by_item_kind!(Settings, Shapes);
 
 pub(crate) const FORMER_NAMES: &[(&str, &str)] = &[
@@ -63,16 +70,16 @@ impl Settings {
             return Self::of_nvidia();
         }
         let small = [SmallShape::radix(threads, items.min(4)), SmallShape::radix(threads, items)];
-        let [keys, pairs, long] = ItemKind::ALL.map(|_| Shapes::new(&[], &small, &[]));
+        let [keys, pairs, long] = ItemKind::ALL.map(|_| Shapes::new(&[], &small, &[], PORTABLE));
         let (finish, small_ranking) = (basis.shape, Ranking::Ballots);
         Self { keys, pairs, long, finish, prefixes_up_to: 0, small_ranking }
     }
 
     fn of_nvidia() -> Self {
         Self {
-            keys: Shapes::new(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[]),
-            pairs: Shapes::new(NVIDIA_RANKED, NVIDIA_SMALL, NVIDIA_MERGE_PAIRS),
-            long: Shapes::new(&[], NVIDIA_SMALL, NVIDIA_MERGE_LONG),
+            keys: Shapes::new(NVIDIA_RANKED, NVIDIA_SMALL_KEYS, &[], NVIDIA_BY_COMPARATOR),
+            pairs: Shapes::new(NVIDIA_RANKED, NVIDIA_SMALL, NVIDIA_MERGE_PAIRS, NVIDIA_BY_COMPARATOR),
+            long: Shapes::new(&[], NVIDIA_SMALL, NVIDIA_MERGE_LONG, NVIDIA_BY_COMPARATOR),
             finish: Shape::new(256, 4),
             prefixes_up_to: 1 << 29,
             small_ranking: Ranking::Verified,
@@ -81,9 +88,10 @@ impl Settings {
 
     pub(crate) fn check(&self, limits: &Limits<'_>) -> Result<()> {
         for kind in ItemKind::ALL {
-            let Shapes { ranked, small, merges } = &self[kind];
+            let Shapes { ranked, small, merges, by_comparator } = &self[kind];
             small.iter().try_for_each(|small| limits.check_small(*small, kind.checked_words()))?;
-            merges.iter().try_for_each(|sized| limits.profile.merge.check_shapes(sized, limits))?;
+            merges.iter().try_for_each(|sized| check_merge(sized, limits))?;
+            check_by_comparator(by_comparator, kind, limits)?;
             ranked.iter().try_for_each(|ranked| check_rank(*ranked, limits))?;
         }
         if self.prefixes_up_to != 0 {
@@ -98,6 +106,25 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// Checks a merge sort by keys.
+fn check_merge(sized: &SizedMerge, limits: &Limits<'_>) -> Result<()> {
+    limits.profile.merge.check_shapes(sized, limits)?;
+    if sized.up_to > MOST_MERGED {
+        return refuse(format!("{sized}: at most {MOST_MERGED} items are merged"));
+    }
+    Ok(())
+}
+
+/// Checks a merge sort by a comparator, which serves all counts and all formats.
+fn check_by_comparator(sized: &SizedMerge, kind: ItemKind, limits: &Limits<'_>) -> Result<()> {
+    limits.profile.merge.check_shapes(sized, limits)?;
+    if sized.up_to != u32::MAX {
+        return refuse(format!("{sized}: sorts by a comparator have no other shape for larger counts"));
+    }
+    let words = if kind == ItemKind::Long { MAX_KEY_WORDS + 1 } else { kind.checked_words() };
+    limits.check_memory(sized, true, sized.bytes(limits.profile.merge.fan, words))
 }
 
 /// Checks that items can be ranked with this shape.
@@ -120,11 +147,17 @@ fn check_rank(ranked: SizedRank, limits: &Limits<'_>) -> Result<()> {
 }
 
 impl Shapes {
-    fn new(ranked: &[SizedRank], small: &[SmallShape], merges: &[SizedMerge]) -> Self {
+    fn new(
+        ranked: &[SizedRank],
+        small: &[SmallShape],
+        merges: &[SizedMerge],
+        by_comparator: SizedMerge,
+    ) -> Self {
         Self {
             ranked: ranked.iter().copied().collect(),
             small: small.iter().copied().collect(),
             merges: merges.iter().copied().collect(),
+            by_comparator,
         }
     }
 }
@@ -140,11 +173,16 @@ const NVIDIA_SMALL_KEYS: &[SmallShape] = &[
     SmallShape::radix(256, 32),
 ];
 const NVIDIA_MERGE_PAIRS: &[SizedMerge] = &[merges(1 << 14, 4)];
+const NVIDIA_BY_COMPARATOR: SizedMerge = any_count(Shape::new(256, 4), Shape::new(256, 8));
 const NVIDIA_MERGE_LONG: &[SizedMerge] = &[merges(1 << 16, 4), merges(1 << 18, 8)];
 
 /// Runs of 256x4 items, in windows of 256 threads.
 const fn merges(up_to: u32, window_items: u32) -> SizedMerge {
     SizedMerge { up_to, run: Shape::new(256, 4), window: Shape::new(256, window_items) }
+}
+
+const fn any_count(run: Shape, window: Shape) -> SizedMerge {
+    SizedMerge { up_to: u32::MAX, run, window }
 }
 
 const fn ranks(above: u32, above_in_place: u32, up_to: u32, threads: u32, items: u32) -> SizedRank {

@@ -154,7 +154,7 @@ shared_structs! {
 
 /// Maps an item to its bucket: `uint trm_bucket(KEY key, uint index, TrmUserData data)`.
 pub const BUCKET_FUNCTION: UserFunction = user_function! {
-    "trm_bucket",
+    "trm_bucket", "splits",
     "split/label.comp"
     "core/extensions.glsl" "core/memory.glsl" "core/subgroup.glsl" "radix/bins.glsl" "radix/counts.glsl"
     "radix/input.glsl" "radix/keys.glsl" "radix/problem.glsl" "radix/scratch.glsl" "radix/segment_offsets.glsl"

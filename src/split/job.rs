@@ -115,9 +115,6 @@ pub(crate) struct Buckets {
     pub(crate) given: Range,
     /// Bucket starts of the caller.
     pub(crate) starts: Range,
-    /// Arguments of a user-defined function: an address and words.
-    pub(crate) user_address: u64,
-    pub(crate) user_words: [u32; 4],
     pub(crate) offsets: Range,
     pub(crate) counts: Range,
     pub(crate) commands: Range,

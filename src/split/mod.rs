@@ -377,11 +377,13 @@ impl Primitive for Splitter {
             key_stride,
             value_stride,
             segments: info.segments,
+            user_address: info.user_address,
+            user_words: info.user_words,
             scratch,
             status,
             timestamps,
         };
-        let SplitInfo { width, user_address, user_words, starts, offsets, counts, commands, command_items, .. } = *info;
+        let SplitInfo { width, starts, offsets, counts, commands, command_items, .. } = *info;
         let low = self.info.ordered(info.low);
         // The kernels read these words only if keys have one word, so that the numbers fit.
         let word = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
@@ -392,6 +394,6 @@ impl Primitive for Splitter {
             _ => Range::NONE,
         };
         let outputs = Buckets { starts, offsets, counts, commands, command_items, ..Buckets::default() };
-        Job { items, buckets: Buckets { range, low, width, given, user_address, user_words, ..outputs } }
+        Job { items, buckets: Buckets { range, low, width, given, ..outputs } }
     }
 }

@@ -167,7 +167,7 @@ impl<'a> SplitTable<'a> {
     /// Calls `visit` with the rows of labels.
     pub(crate) fn for_each_label(&self, visit: &mut dyn FnMut(&LabelProblem)) {
         if let Some(labels) = &self.by.labels {
-            self.for_each_job(&mut |problem, Job { buckets, .. }| visit(&label_row(problem, buckets, labels)));
+            self.for_each_job(&mut |problem, job| visit(&label_row(problem, job, labels)));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Rows and push constants of split kernels.
 
-use super::job::{BucketSource, Buckets, LabelBy};
+use super::job::{BucketSource, Buckets, Job, LabelBy};
 use crate::radix::{behind, push_constants};
 use crate::shared::{
     BoundsPush, BucketInfoProblem, BucketInfoPush, BucketRanges, ClearLookBackPush, CountingInfoProblem,
@@ -22,8 +22,8 @@ push_constants! {
 }
 
 /// The row of the pass that writes labels.
-pub(crate) fn label_row(problem: &RadixProblem, buckets: &Buckets, labels: &LabelBy) -> LabelProblem {
-    let Buckets { low, width, given, user_address, user_words, .. } = *buckets;
+pub(crate) fn label_row(problem: &RadixProblem, job: &Job, labels: &LabelBy) -> LabelProblem {
+    let Buckets { low, width, given, .. } = job.buckets;
     let (inputs, splitters, input_stride) = match labels.given {
         // Dense: strides in words, or in bytes for narrower ids.
         Some(BucketSource::Ids(size)) => (given.address.into(), 0, if size == 4 { 1 } else { size }),
@@ -34,8 +34,8 @@ pub(crate) fn label_row(problem: &RadixProblem, buckets: &Buckets, labels: &Labe
         inputs,
         labels: problem.alternate_keys,
         splitters: splitters.into(),
-        user_address: user_address.into(),
-        user_words,
+        user_address: job.items.user_address.into(),
+        user_words: job.items.user_words,
         ranges: BucketRanges {
             low: bytemuck::cast(low.to_le_bytes()),
             width: bytemuck::cast(width.to_le_bytes()),

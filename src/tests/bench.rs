@@ -237,7 +237,6 @@ impl Bench {
                     counts: words(times * split.buckets),
                     commands: words(times * 3 * split.buckets),
                     command_items: 5,
-                    ..Buckets::default()
                 });
             }
             inputs.push(twin);

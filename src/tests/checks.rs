@@ -167,9 +167,9 @@ impl Bench {
                     compare_items(twin, to.expect("it moves all"));
                 }
                 "merge_sort_run" | "merge_partition" | "merge_join" if self.merging().is_some() => {
-                    let [level, levels] = ["level", "levels"].map(|name| member(pass, name).unwrap());
-                    let to =
-                        Move { before: level, last: level == levels, to_output: (levels - level).is_multiple_of(2) };
+                    let after = member(pass, "levels_after").unwrap();
+                    let level = self.merging().map_or(0, |merging| merging.levels) - after;
+                    let to = Move { before: level, last: after == 0, to_output: after.is_multiple_of(2) };
                     match (name, self.merging()) {
                         ("merge_partition", _) => {
                             self.check_windows(memory, member(pass, "run_items").unwrap(), row, twin)

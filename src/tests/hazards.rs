@@ -305,6 +305,24 @@ fn every_plan_has_the_barriers_it_needs_and_no_other() {
     }
 }
 
+/// The same for sorts by a comparator, of the formats that they have: alone, several, and beside a sort by keys.
+#[test]
+fn sorts_by_comparators_have_the_barriers_they_need_and_no_other() {
+    let formats = formats().into_iter().filter(|(_, info)| info.format_of_comparator().is_ok());
+    let formats: Vec<_> = formats.map(|(_, info)| info.strategy(Strategy::Lookback)).collect();
+    assert!(formats.len() > 8);
+    for (d, (_, facts)) in devices().into_iter().enumerate() {
+        for (f, info) in formats.iter().enumerate() {
+            for (size, problems) in SIZES.into_iter().flat_map(|size| [(size, 1), (size, 3)]) {
+                let flags = d + f + problems;
+                let problem = Problem { size, count_on_device: flags & 1 != 0, status: flags & 2 != 0 };
+                let compared = sorts(*info, vec![problem; problems]).compared();
+                with_plans(&compared.apart(), &facts, check);
+            }
+        }
+    }
+}
+
 /// The same for splits, with all requested outputs and with none: alone, and several kinds side by side with a sort.
 #[test]
 fn splits_have_the_barriers_they_need_and_no_other() {

@@ -97,6 +97,8 @@ pub(super) struct Sorts {
     pub(super) infos: Vec<Items>,
     /// For splits: the bucket arguments of each.
     pub(super) buckets: Vec<Buckets>,
+    /// Number of the module with a comparator; 0: none.
+    comparator: u64,
 }
 
 /// All problems as one group, for cases with one algorithm.
@@ -167,7 +169,7 @@ impl Requests for Group<'_> {
 
 impl Sorts {
     pub(super) fn new(info: SorterInfo) -> Self {
-        Self { info, split: None, infos: Vec::new(), buckets: Vec::new() }
+        Self { info, split: None, infos: Vec::new(), buckets: Vec::new(), comparator: 0 }
     }
 
     /// Splits without problems. Splits that only count or rank by subgroups always use reduce-then-scan.
@@ -192,6 +194,11 @@ impl Sorts {
         Self { split: Some(split), ..Self::new(info.strategy(strategy)) }
     }
 
+    /// The same sorts by a comparator.
+    pub(super) fn compared(self) -> Self {
+        Self { comparator: 7, ..self }
+    }
+
     pub(super) fn function(&self) -> Option<BucketFunction> {
         self.split.map(|split| split.function)
     }
@@ -202,7 +209,11 @@ impl Sorts {
     }
 
     pub(super) fn format(&self) -> Format {
-        self.split.map_or_else(|| self.info.format(), |split| Ok(split.format()?.0)).unwrap()
+        let of_sort = || match self.comparator {
+            0 => self.info.format(),
+            comparator => Ok(Format { comparator, ..self.info.format_of_comparator()? }),
+        };
+        self.split.map_or_else(of_sort, |split| Ok(split.format()?.0)).unwrap()
     }
 
     pub(super) fn push(&mut self, addresses: &mut Addresses, problem: Problem) {

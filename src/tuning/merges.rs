@@ -1,6 +1,6 @@
 //! Sizes and shapes of sorts by merging runs.
 
-use super::Shape;
+use super::{Shape, SmallShape};
 use crate::core::settings::{malformed, parse_number};
 use crate::{Error, Result};
 use std::fmt;
@@ -30,6 +30,14 @@ impl SizedMerge {
     pub(crate) const fn spacing(self, fan: u32) -> u32 {
         let step = self.step(fan);
         self.window.tile().saturating_sub(fan * (step - 1)) / step
+    }
+
+    /// Bytes of shared memory of the larger workgroup, for items of `words` words.
+    pub(crate) const fn bytes(self, fan: u32, words: u32) -> u32 {
+        let run = SmallShape::merge(self.run.threads, self.run.items).merge_bytes(words);
+        let window = SmallShape::merge(self.window.threads, self.window.items).merge_bytes(words);
+        // Also the run boundaries of a window.
+        (if run > window { run } else { window }) + 4 * (4 * fan + 2)
     }
 }
 

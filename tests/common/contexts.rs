@@ -94,6 +94,8 @@ impl Setup {
                 ("ranked", if ranks { &ranked } else { &"" }),
                 ("small", &format_args!("{} {second}", SmallShape::radix(threads, 1))),
                 ("merges", &""),
+                // Few items need two levels.
+                ("by_comparator", &format_args!("{}:{threads}x1/{threads}x3", u32::MAX)),
                 ("finish", &finish),
                 ("counted", &""),
                 ("single_dispatch", if singles { &few } else { &"" }),

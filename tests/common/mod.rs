@@ -4,6 +4,7 @@
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
 pub(crate) mod arena;
+pub(crate) mod comparator;
 pub(crate) mod contexts;
 pub(crate) mod coverage;
 pub(crate) mod fake;

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+use crate::common::comparator::Comparator;
 use crate::common::items::Counted;
 use crate::common::keys::{Bits, Keys, bytes_of, number};
 use crate::common::problem::{Array, Places, Problem};
@@ -18,16 +19,6 @@ pub(crate) struct Segments {
     /// One more than segments.
     pub(crate) offsets: [Vec<u32>; 2],
     pub(crate) count: Counted,
-}
-
-/// A user-defined order of keys.
-#[derive(Clone)]
-pub(crate) struct Comparator {
-    /// Returns a number for each key: keys compare as their numbers.
-    pub(crate) rank: fn(&Comparator, Bits) -> Bits,
-    /// Read by the comparator: an array in device memory.
-    pub(crate) table: Vec<u32>,
-    pub(crate) words: [u32; 4],
 }
 
 /// One merge.
@@ -72,7 +63,7 @@ impl<'a> Job<'a> {
     fn number(&self, bits: Bits) -> Bits {
         let MergerInfo { key, order, .. } = *self.merger.info();
         let own = || number(key, order, bits);
-        self.comparator.as_ref().map_or_else(own, |comparator| (comparator.rank)(comparator, bits))
+        self.comparator.as_ref().map_or_else(own, |comparator| comparator.rank(bits))
     }
 
     /// The same merge of segments. The keys of each segment are sorted.
@@ -315,9 +306,7 @@ impl<'a> Job<'a> {
         if self.merger.info().operation.is_update() {
             all.push(Array::words("marks", &self.marks));
         }
-        if let Some(Comparator { table, .. }) = &self.comparator {
-            all.extend((!table.is_empty()).then(|| Array::words("user data", table)));
-        }
+        all.extend(self.comparator.as_ref().and_then(Comparator::array));
         all
     }
 

@@ -8,6 +8,7 @@ use crate::common::problem::{Array, Places, Problem};
 use crate::common::{brief, full, very_brief};
 use crate::problem::Job;
 use crate::recording::check_queries;
+use crate::roles::ROLES;
 use crate::{Case, SETUPS, sort};
 use ash::vk;
 use proptest::prelude::*;
@@ -16,26 +17,6 @@ use trommel::{
     Count, KeyType, Layout, MergeInfo, MergeSequence, Merger, MergerInfo, Order, Range, Request, Result,
     STATUS_COUNT_CLAMPED, Sorter, SorterInfo, ValueType, batch_scratch_size,
 };
-
-/// The names of each sequence's keys, values and count.
-const ROLES: [[&str; 3]; 16] = [
-    ["keys 0", "values 0", "count 0"],
-    ["keys 1", "values 1", "count 1"],
-    ["keys 2", "values 2", "count 2"],
-    ["keys 3", "values 3", "count 3"],
-    ["keys 4", "values 4", "count 4"],
-    ["keys 5", "values 5", "count 5"],
-    ["keys 6", "values 6", "count 6"],
-    ["keys 7", "values 7", "count 7"],
-    ["keys 8", "values 8", "count 8"],
-    ["keys 9", "values 9", "count 9"],
-    ["keys 10", "values 10", "count 10"],
-    ["keys 11", "values 11", "count 11"],
-    ["keys 12", "values 12", "count 12"],
-    ["keys 13", "values 13", "count 13"],
-    ["keys 14", "values 14", "count 14"],
-    ["keys 15", "values 15", "count 15"],
-];
 
 /// A merge of two to sixteen sequences.
 #[derive(Clone)]

@@ -4,8 +4,8 @@ use crate::{DEVICES, FORMATS, NVIDIA, fake};
 use std::collections::BTreeSet;
 use trommel::tuning::{ItemKind, Profile};
 use trommel::{
-    BucketFunction, Count, DeviceFacts, IdType, KeyType, Range, Segments, SortInfo, Sorter, SorterInfo, SplitInfo,
-    SplitMethod, SplitOutput, Splitter, SplitterInfo, Strategy, ValueType,
+    BucketFunction, Count, DeviceFacts, IdType, KeyType, Range, Segments, SortComparatorKernel, SortInfo, Sorter,
+    SorterInfo, SplitInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo, Strategy, ValueType,
 };
 
 /// The caller's addresses begin here. Lower addresses that `describe` prints are in scratch.
@@ -97,7 +97,8 @@ fn ends(profile: &Profile) -> BTreeSet<u32> {
         let runs = |tile: u32| std::iter::successors(Some(tile), |items| items.checked_mul(profile.merge.fan)).take(12);
         let small = sort.small.iter().map(|small| small.tile()).chain([radix.segments.tile()]);
         let ranked = sort.ranked.iter().flat_map(|ranked| [ranked.above, ranked.above_in_place, ranked.up_to]);
-        let merges = sort.merges.iter().flat_map(|sized| runs(sized.run.tile()).chain([sized.up_to]));
+        let merges = sort.merges.iter().chain([&sort.by_comparator]);
+        let merges = merges.flat_map(|sized| runs(sized.run.tile()).chain([sized.up_to.min(1 << 30)]));
         let tiles = [&radix.tiles, &split.counted, &split.single_dispatch].into_iter().flatten();
         small.chain(ranked).chain(merges).chain(tiles.map(|sized| sized.up_to)).collect()
     };
@@ -159,6 +160,15 @@ fn scratch_sizes_at_every_shape_end() {
                 Mover::Sorter(Sorter::new(&device, &info.strategy(strategy).batches()).expect("a sorter"))
             })
         });
+        let bytes = include_bytes!("../kernels/sort_masked_u32.spv");
+        let words: Vec<u32> =
+            bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+        let kernel = SortComparatorKernel::from_spirv(&words).expect("a kernel of this version");
+        let by_comparator = [FORMATS[0], FORMATS[1], FORMATS[6]].map(|info| {
+            // SAFETY: the compiler has created the module from a valid function.
+            let sorter = unsafe { Sorter::with_comparator(&device, &info.batches(), &kernel) };
+            Mover::Sorter(sorter.expect("a sorter"))
+        });
         let splitters = splits().into_iter().flat_map(|info| {
             let waits = info.output != SplitOutput::Counts && info.method == SplitMethod::default();
             let strategies = [Strategy::Auto, if waits { Strategy::Lookback } else { Strategy::ReduceThenScan }];
@@ -166,7 +176,7 @@ fn scratch_sizes_at_every_shape_end() {
                 Mover::Splitter(Splitter::new(&device, &info.strategy(strategy).batches()).expect("a splitter"))
             })
         });
-        for mover in sorters.chain(splitters) {
+        for mover in sorters.chain(by_comparator).chain(splitters) {
             let mut most = 0;
             for count in counts.iter().copied().filter(|count| *count <= 1 << 30) {
                 most = mover.laid_out(count).max(most);

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+use crate::common::comparator::Comparator;
 use crate::common::items::{self, Format};
 use crate::common::keys::{Bits, Keys, number};
 use crate::common::problem::{Array, Places, Problem};
@@ -70,5 +71,52 @@ impl Problem for Job<'_> {
     unsafe fn record(&self, commands: vk::CommandBuffer, places: &Places) -> Result<()> {
         // SAFETY: as the caller's.
         unsafe { self.handle.cmd_sort(commands, &self.info(places)) }
+    }
+}
+
+/// A sort by a comparator.
+#[derive(Clone)]
+pub(crate) struct Compared<'a> {
+    pub(crate) job: Job<'a>,
+    pub(crate) comparator: Comparator,
+    /// Whether the comparator is no order: the content of the outputs is undefined.
+    pub(crate) is_disorder: bool,
+}
+
+impl Compared<'_> {
+    fn info(&self, places: &Places) -> SortInfo {
+        let (user_address, user_words) = (places.address("user data"), self.comparator.words);
+        SortInfo { user_address, user_words, ..self.job.info(places) }
+    }
+}
+
+impl Problem for Compared<'_> {
+    fn arrays(&self, index: usize) -> Vec<Array> {
+        let (job, format) = (&self.job, self.job.format());
+        let order = job.stable_order(|item| self.comparator.rank(job.keys[item]));
+        let mut all = job.item_arrays(&format, format.values(job.keys.len(), index), &order, 0);
+        let outputs = if format.result_side == 0 { ["keys", "values"] } else { ["keys out", "values out"] };
+        for array in all.iter_mut().filter(|array| self.is_disorder && outputs.contains(&array.role)) {
+            array.undefined = order.len();
+        }
+        all.extend(self.comparator.array());
+        all
+    }
+
+    fn scratch_size(&self) -> u64 {
+        self.job.scratch_size()
+    }
+
+    fn begins_with_transfer(&self) -> bool {
+        true
+    }
+
+    fn request(&self, places: &Places) -> Request<'_> {
+        Request::Sort(self.job.handle, self.info(places))
+    }
+
+    unsafe fn record(&self, commands: vk::CommandBuffer, places: &Places) -> Result<()> {
+        // SAFETY: as the caller's.
+        unsafe { self.job.handle.cmd_sort(commands, &self.info(places)) }
     }
 }

@@ -27,8 +27,8 @@ const LISTS: [&str; 6] = [
     "ffi-tests/src/lib.rs",
 ];
 
-/// What is the same for all primitives: folders and files in which only [`LISTS`] may name one. Tests and examples use
-/// primitives and may name any.
+/// What is the same for all primitives: folders and files in which only [`LISTS`] may name one. Other tests use
+/// primitives and may name any, as examples do.
 const SHARED: &[&str] = &[
     "Cargo.toml",
     "build.rs",
@@ -40,6 +40,8 @@ const SHARED: &[&str] = &[
     "fuzz/src",
     "ffi-tests/src",
     "tests/common",
+    "tests/no_alloc.rs",
+    "tests/stack.rs",
     "xtask/src",
 ];
 

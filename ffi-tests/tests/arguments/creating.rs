@@ -318,6 +318,37 @@ fn sorters() -> Result<()> {
         bad(what, engine.device, &info, TOO_LARGE, reason);
     }
 
+    // Comparators: a kernel of merges, and infos that have none; and a library without a compiler.
+    let words = |bytes: &[u8]| -> Vec<u32> {
+        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
+    };
+    let of_merges = words(include_bytes!("../../../tests/kernels/masked_u32.spv"));
+    let masked = words(include_bytes!("../../../tests/kernels/sort_masked_u32.spv"));
+    let another = "code is malformed: it is a kernel with another function than the trm_less of sorts";
+    let falling = TrmSorterCreateInfo { order: TrmOrder::Descending as i32, ..good };
+    let segmented = TrmSorterCreateInfo { flags: TRM_SORTER_CREATE_SEGMENTED_BIT, ..good };
+    let by_bits = TrmSorterCreateInfo { end_bit: 16, ..good };
+    let wide = TrmSorterCreateInfo { max_count: (1 << 30) + 1, ..good };
+    let cases = [
+        ("a kernel of merges", good, &of_merges, MALFORMED, another),
+        ("an order", falling, &masked, MALFORMED, "order is malformed: the comparator is the order"),
+        ("segments", segmented, &masked, MALFORMED, "flags is malformed: sorts with a comparator have no segments"),
+        ("bits", by_bits, &masked, MALFORMED, "endBit is malformed: comparators are of whole keys"),
+        ("many", wide, &masked, TOO_LARGE, "maxCount 1073741825 > 1073741824, the most keys with a comparator"),
+    ];
+    for (what, info, code, error, reason) in cases {
+        let mut sorter = ptr::dangling_mut();
+        let size = size_of_val(&code[..]);
+        // SAFETY: pointers are valid.
+        let result =
+            unsafe { (api.sort.trmCreateSorterFromSpirv)(engine.device, &info, code.as_ptr(), size, &mut sorter) };
+        refusals.expect(what, result, error, reason);
+        assert!(sorter.is_null(), "{what}: there is a handle");
+        // SAFETY: without a compiler, the text is not read.
+        let result = unsafe { (api.sort.trmCreateSorterFromGlsl)(engine.device, &info, ptr::null(), &mut sorter) };
+        refusals.expect(what, result, TrmResult::TrmErrorNotBuilt as i32, "runtime-shaders");
+    }
+
     let sorter = engine.sorter(TrmValueType::None)?;
     let few = engine.sorter_of(&TrmSorterCreateInfo { max_count: 1000, ..good })?;
     let (mut size, mut count, mut side) = (UNTOUCHED, 7, 7);

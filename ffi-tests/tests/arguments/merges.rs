@@ -116,7 +116,7 @@ fn mergers() -> Result<()> {
         &include_bytes!("../../../tests/kernels/descending_u32.spv")[..],
     ]
     .map(|bytes| bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect());
-    let of_buckets = "code is malformed: it is a kernel with another function than trm_less";
+    let of_buckets = "code is malformed: it is a kernel with another function than the trm_less of merges";
     let (kernel, kernel_size) = (descending.as_ptr(), size_of_val(&descending[..]));
     let sets = TrmMergerCreateInfo { operation: TrmMergeOperation::Union as i32, ..good };
     let falling = TrmMergerCreateInfo { order: TrmOrder::Descending as i32, ..good };
@@ -357,13 +357,13 @@ fn merges() -> Result<()> {
         for (what, header, code, reason) in bad_headers(size_of_val(&good), TrmStructureType::BatchInfo) {
             with(what, &apart, &with_header(&good, header), code, reason);
         }
-        let a_sort = TrmMergeInfo { s_type: TrmStructureType::SortInfo as i32, count_out: 4, ..good };
+        let a_sort = TrmMergeInfo { s_type: TrmStructureType::SortInfo as i32, user_address: 4, ..good };
         with(
             "a merge that is a sort",
             &apart,
             &a_sort,
             MALFORMED,
-            "TrmSortInfo is malformed: of 328 bytes, those past 192",
+            "TrmSortInfo is malformed: of 328 bytes, those past 216",
         );
         let set = |merger| TrmMergeInfo { merger, ..good };
         with("no merger", &apart, &set(ptr::null_mut()), NULL, "merger is null");

@@ -47,8 +47,12 @@ fn sorts() -> Result<()> {
             "unknown members",
             &later.info,
             MALFORMED,
-            "of 208 bytes, those past 192 are of a later version and not zero",
+            "of 232 bytes, those past 216 are of a later version and not zero",
         );
+        let addressed = TrmSortInfo { user_address: 4, ..good };
+        bad("user address", &addressed, MALFORMED, "userAddress is malformed: the sorter has no comparator");
+        let worded = TrmSortInfo { user_words: [0, 0, 1, 0], ..good };
+        bad("user words", &worded, MALFORMED, "userWords is malformed: the sorter has no comparator");
         bad("another sorter", &TrmSortInfo { sorter: other, ..good }, MALFORMED, "neither NULL nor the sorter given");
 
         let count = |max, address| TrmSortInfo { count: TrmCount { max, address }, ..good };

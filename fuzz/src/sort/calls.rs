@@ -10,12 +10,14 @@ use crate::calls::model::*;
 use crate::calls::primitive::{Creation, Handle, Judged, Members, Query};
 use crate::calls::random::Random;
 use crate::calls::session::place;
+use crate::calls::user::*;
 use crate::sort::Sorts;
 use std::ffi::c_void;
 use std::mem::offset_of;
 use std::ptr::null_mut;
 use std::rc::Rc;
 use trommel::capi::*;
+use trommel::shared::SORT_COMPARATOR;
 
 infos! {
     infos { TrmSorterCreateInfo: SorterCreateInfo, }
@@ -37,7 +39,7 @@ impl Primitive for Sorts {
     }
 
     fn creations(&self) -> &'static [(&'static str, u64)] {
-        &[("trmCreateSorter", 6)]
+        &[("trmCreateSorter", 6), ("trmCreateSorterFromGlsl", 2), ("trmCreateSorterFromSpirv", 3)]
     }
 
     fn members(&self) -> &'static Members {
@@ -57,22 +59,35 @@ impl Primitive for Sorts {
         }
     }
 
-    fn make(&self, random: &mut Random, _: usize, device: TrmDevice) -> Result<Rc<dyn Handle>, String> {
-        let (info, mut handle) = (sorter(random), null_mut());
-        // SAFETY: the arguments are valid.
-        let result = unsafe { trmCreateSorter(device, &raw const info, &raw mut handle) };
+    fn make(&self, random: &mut Random, index: usize, device: TrmDevice) -> Result<Rc<dyn Handle>, String> {
+        let compares = index == 1;
+        let (info, mut handle) = (sorter(random, compares), null_mut());
+        let code = module(&SORT_COMPARATOR, info.key_type);
+        // SAFETY: the arguments are valid; the fake compiles no module.
+        let result = unsafe {
+            if compares {
+                trmCreateSorterFromSpirv(device, &raw const info, code.as_ptr(), code.len() * 4, &raw mut handle)
+            } else {
+                trmCreateSorter(device, &raw const info, &raw mut handle)
+            }
+        };
         if result == SUCCESS {
-            Ok(Rc::new(Sorter(handle, SorterModel::new(&info))))
+            Ok(Rc::new(Sorter(handle, SorterModel::new(&info, compares))))
         } else {
             Err(format!("trmCreateSorter of {info:?}"))
         }
     }
 
-    fn draw_creation(&self, _: usize, random: &mut Random, case: &mut Case) {
-        case.image = Image::of(&sorter(random));
+    fn draw_creation(&self, creation: usize, random: &mut Random, case: &mut Case) {
+        let info = sorter(random, creation != PLAIN);
+        draw_function(creation, &SORT_COMPARATOR, info.key_type, case);
+        case.image = Image::of(&info);
     }
 
-    fn break_creation(&self, _: usize, random: &mut Random, case: &Case, breakages: &mut Vec<Breakage>) {
+    fn break_creation(&self, creation: usize, random: &mut Random, case: &Case, breakages: &mut Vec<Breakage>) {
+        if let Some(breakage) = break_function(creation, random, case) {
+            return breakages.push(breakage);
+        }
         match random.below(12) {
             0 => breakages.push(Breakage::Output(random.pick(&[Pointer::Null, Pointer::Misaligned]))),
             1 => breakages.push(Breakage::Handle(None)),
@@ -81,10 +96,14 @@ impl Primitive for Sorts {
         }
     }
 
-    fn judge_creation(&self, _: usize, case: &Case, verdict: &mut Verdict) {
+    fn judge_creation(&self, creation: usize, case: &Case, verdict: &mut Verdict) {
+        let mut key_type = None;
         if verdict.header::<TrmSorterCreateInfo>(&case.image) {
-            judge_sorter(&case.image.effective(), verdict);
+            let info = case.image.effective::<TrmSorterCreateInfo>();
+            judge_sorter(&info, creation != PLAIN, verdict);
+            key_type = Some(info.key_type);
         }
+        judge_function(creation, &SORT_COMPARATOR, key_type, case, verdict);
     }
 
     fn describe_creation(&self, image: &Image) -> String {
@@ -107,10 +126,17 @@ impl Primitive for Sorts {
         place::<TrmSortInfo>(block, image, pointers).cast()
     }
 
-    unsafe fn create(&self, _: usize, arguments: &Creation<'_>, handle: *mut *mut c_void) -> i32 {
-        let info = place(arguments.block, arguments.image, &[]);
+    unsafe fn create(&self, creation: usize, arguments: &Creation<'_>, handle: *mut *mut c_void) -> i32 {
+        let Creation { device, block, image, source, code, code_size } = *arguments;
+        let (info, sorter) = (place(block, image, &[]), handle.cast());
         // SAFETY: the caller's promise.
-        unsafe { trmCreateSorter(arguments.device, info, handle.cast()) }
+        unsafe {
+            match creation {
+                PLAIN => trmCreateSorter(device, info, sorter),
+                FROM_GLSL => trmCreateSorterFromGlsl(device, info, source, sorter),
+                _ => trmCreateSorterFromSpirv(device, info, code, code_size, sorter),
+            }
+        }
     }
 
     unsafe fn destroy(&self, handle: *mut c_void) {
@@ -171,13 +197,15 @@ impl Handle for Sorter {
 struct SorterModel {
     items: Items,
     placement: i32,
+    /// Whether it has a comparator.
+    compares: bool,
 }
 
 impl SorterModel {
-    fn new(info: &TrmSorterCreateInfo) -> Self {
+    fn new(info: &TrmSorterCreateInfo, compares: bool) -> Self {
         let value = (info.value_type, info.value_size);
         let items = Items::new(info.key_type, value, info.layout, info.max_count, info.flags);
-        Self { items, placement: info.placement }
+        Self { items, placement: info.placement, compares }
     }
 
     /// Whether a sort has anything to do: a count of zero still writes the status.
@@ -191,8 +219,8 @@ impl SorterModel {
     }
 }
 
-/// Judges the info of trmCreateSorter().
-fn judge_sorter(info: &TrmSorterCreateInfo, verdict: &mut Verdict) {
+/// Judges the info of trmCreateSorter(), or the same with a comparator.
+fn judge_sorter(info: &TrmSorterCreateInfo, compares: bool, verdict: &mut Verdict) {
     verdict.known(info.key_type, 15, "keyType");
     judge_value(info.value_type, info.value_size, verdict);
     verdict.known(info.strategy, 6, "strategy");
@@ -201,7 +229,7 @@ fn judge_sorter(info: &TrmSorterCreateInfo, verdict: &mut Verdict) {
     verdict.known(info.placement, 3, "placement");
     verdict.known(info.layout, 3, "layout");
     verdict.must(info.reserved == 0, MALFORMED, "reserved");
-    let model = SorterModel::new(info);
+    let model = SorterModel::new(info, compares);
     let items = model.items;
     let end = if info.end_bit == 0 { items.key_bits } else { info.end_bit };
     verdict.must(end <= items.key_bits, LARGE, "endBit");
@@ -210,6 +238,14 @@ fn judge_sorter(info: &TrmSorterCreateInfo, verdict: &mut Verdict) {
     verdict.must(!items.strided || model.preserved(), MALFORMED, "layout: strided items that are written");
     let small = items.max_count <= NARROW;
     verdict.must(small || !items.narrow() && items.value_size <= 16, LARGE, "maxCount");
+    if compares {
+        verdict.must(!items.narrow(), MALFORMED, "keyType: narrow keys");
+        verdict.must(info.order == 0, MALFORMED, "order of a comparator");
+        verdict.must(info.begin_bit == 0, MALFORMED, "beginBit of a comparator");
+        verdict.must(end == items.key_bits, MALFORMED, "endBit of a comparator");
+        verdict.must(!items.segmented, MALFORMED, "flags: segments of a comparator");
+        verdict.must(small, LARGE, "maxCount of a comparator");
+    }
 }
 
 /// Judges a sort apart from its scratch and timestamps, and returns the memory that it names.
@@ -219,6 +255,8 @@ fn judge_sort(model: &SorterModel, info: &TrmSortInfo, verdict: &mut Verdict) ->
     let strides = [info.key_stride, info.value_stride];
     let common = Common { count: info.count, strides, status: info.status, segments: info.segments };
     let mut arrays = judge_common(items, &common, verdict);
+    let is_empty = (info.user_address, info.user_words) == (0, [0; 4]);
+    verdict.must(model.compares || is_empty, MALFORMED, "userAddress, userWords");
     let count = info.count.max;
     let stride = |stride| if items.strided { stride } else { 0 };
     let dense = |size| extent(count, size, 0);
@@ -261,13 +299,24 @@ fn any_sorter(random: &mut Random) -> TrmSorterCreateInfo {
     }
 }
 
-fn sorter(random: &mut Random) -> TrmSorterCreateInfo {
+/// `compares`: with a comparator.
+fn sorter(random: &mut Random, compares: bool) -> TrmSorterCreateInfo {
     until_good(
         || {
             let info = any_sorter(random);
-            TrmSorterCreateInfo { flags: info.flags & !DEFERRED, ..info }
+            let info = TrmSorterCreateInfo { flags: info.flags & !DEFERRED, ..info };
+            if !compares {
+                return info;
+            }
+            TrmSorterCreateInfo {
+                order: 0,
+                begin_bit: 0,
+                end_bit: 0,
+                flags: info.flags & !TRM_SORTER_CREATE_SEGMENTED_BIT,
+                ..info
+            }
         },
-        judge_sorter,
+        |info, verdict| judge_sorter(info, compares, verdict),
     )
 }
 
@@ -283,6 +332,10 @@ fn sort(random: &mut Random, model: &SorterModel, most: u32, space: &mut Space) 
         timestamps: timestamps(random),
         ..empty()
     };
+    if model.compares {
+        info.user_address = random.next();
+        info.user_words = [1, 2, 3, random.below32(9)];
+    }
     if items.segmented {
         info.segments = segments(random, space, if most < 1 << 20 { most } else { (1 << 30) - 1 });
     }
@@ -310,7 +363,7 @@ mod tests {
 
     fn sort_faults(create: TrmSorterCreateInfo, info: TrmSortInfo) -> Vec<i32> {
         let mut verdict = Verdict::default();
-        judge_sort(&SorterModel::new(&create), &info, &mut verdict);
+        judge_sort(&SorterModel::new(&create, false), &info, &mut verdict);
         verdict.faults.iter().map(|(code, _)| *code).collect()
     }
 
@@ -328,6 +381,7 @@ mod tests {
         assert_eq!(sort_faults(create, TrmSortInfo { keys: range(u64::MAX - 3, 40), ..good }), [LARGE]);
         assert_eq!(sort_faults(create, TrmSortInfo { key_stride: 4, ..good }), [MALFORMED]);
         assert_eq!(sort_faults(create, TrmSortInfo { status: 100, ..good }), [OVERLAP]);
+        assert_eq!(sort_faults(create, TrmSortInfo { user_address: 4, ..good }), [MALFORMED]);
         let preserved = TrmSorterCreateInfo { placement: 1, value_type: 3, flags: 1, ..create };
         let argsort = TrmSortInfo { values: range(0, 0), values_out: range(104, 40), ..good };
         assert_eq!(sort_faults(preserved, argsort), [], "an argsort reads keys and writes indices");
@@ -336,9 +390,10 @@ mod tests {
     #[test]
     fn good_arguments_are_good() {
         let mut random = Random::new(1, 2);
-        for _ in 0..2000 {
+        for i in 0..2000 {
             let mut verdict = Verdict::default();
-            let model = SorterModel::new(&sorter(&mut random));
+            let compares = i % 2 == 1;
+            let model = SorterModel::new(&sorter(&mut random, compares), compares);
             let mut space = Space::new(&mut random);
             judge_sort(&model, &sort(&mut random, &model, u32::MAX, &mut space), &mut verdict);
             assert_eq!(verdict.faults, []);

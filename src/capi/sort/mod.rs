@@ -4,16 +4,19 @@ mod types;
 
 pub use types::*;
 
+#[cfg(feature = "runtime-shaders")]
+use crate::capi::border::source_text;
 use crate::capi::border::{border, create, destroy, if_built, write};
 use crate::capi::types::{TrmDevice, VkBool32, VkCommandBuffer, VkDeviceSize, raw};
+use std::ffi::c_char;
 #[cfg(feature = "sort")]
 use {
     crate::capi::batch::ProblemInfo,
-    crate::capi::border::object,
+    crate::capi::border::{module_code, object},
     crate::capi::convert::{count, range, scratch, timestamps, value_of},
     crate::capi::info::{check_bits, read},
     crate::capi::radix::{TrmPlacement, key_type, layout, order, segments, strategy, value_type},
-    crate::{Error, Placement, Request, Result, SortInfo, Sorter, SorterInfo},
+    crate::{Error, Placement, Request, Result, SortComparatorKernel, SortInfo, Sorter, SorterInfo},
 };
 
 /// Creates a sorter with every pipeline that its sorts can use: of counts up to maxCount, and in batches of several
@@ -44,8 +47,72 @@ pub unsafe extern "C" fn trmCreateSorter(
     })
 }
 
-/// Destroys a sorter, and its pipelines unless another sorter shares them. All command buffers recorded with it must
-/// have finished execution and must not be submitted again. NULL is ignored.
+/// Creates a sorter in the order of a user-defined comparator in GLSL. info->order is 0: the comparator is the order.
+/// Keys have 4 bytes or more, and all of their bits are compared: info->beginBit is 0. There are no segments, and
+/// info->maxCount is at most 2^30. Sorts of any count are merge sorts: the strategy has no effect.
+///
+/// The comparator is `bool trm_less(KEY a, KEY b, TrmUserData data)`, as for trmCreateMergerFromGlsl(), with
+/// TrmSortInfo::userAddress and TrmSortInfo::userWords. Keys are equal if neither comes before the other; these keep
+/// their order.
+///
+/// If the comparator is no strict weak order, the content of the outputs is undefined, and it may receive any key.
+/// Memory outside the ranges is never accessed, except by the comparator itself.
+///
+/// @param source The comparator and the functions that it calls. It uses only features that are enabled on the device.
+///   If it does not compile, trmGetLastError() returns the compiler's messages, with line numbers of source.
+/// @param sorter Destroy it with trmDestroySorter() before the VkDevice; NULL on failure.
+/// @return TRM_ERROR_NOT_BUILT if the library was built without the feature runtime-shaders.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCreateSorterFromGlsl(
+    device: TrmDevice,
+    info: *const TrmSorterCreateInfo,
+    source: *const c_char,
+    sorter: *mut TrmSorter,
+) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointers and handles are null or valid; the compiler's output is a valid kernel.
+        unsafe {
+            create("sorter", sorter, || {
+                if_built!("runtime-shaders", (device, info, source), {
+                    let (device, info) = (object("device", device)?, sorter_info(&read("info", info)?)?);
+                    let kernel = SortComparatorKernel::from_glsl(info.key, source_text(source)?)?;
+                    Ok(TrmSorter_T(Sorter::with_comparator(&device.0, &info, &kernel)?))
+                })
+            })
+        }
+    })
+}
+
+/// Creates a sorter as trmCreateSorterFromGlsl(), with a comparator in SPIR-V. The tool trommel-kernel compiles the
+/// comparator for sorts of this version of the library. Modules for merges are refused.
+///
+/// @param code A valid module that uses only features enabled on the device. The library copies it.
+/// @param codeSize Size of code in bytes.
+/// @param sorter Destroy it with trmDestroySorter() before the VkDevice; NULL on failure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCreateSorterFromSpirv(
+    device: TrmDevice,
+    info: *const TrmSorterCreateInfo,
+    code: *const u32,
+    code_size: usize,
+    sorter: *mut TrmSorter,
+) -> raw::TrmResult {
+    border(|| {
+        // SAFETY: the caller's pointers and handles are null or valid, and so is the module.
+        unsafe {
+            create("sorter", sorter, || {
+                if_built!("sort", (device, info, code, code_size), {
+                    let (device, info) = (object("device", device)?, sorter_info(&read("info", info)?)?);
+                    let kernel = SortComparatorKernel::from_spirv(module_code(code, code_size)?)?;
+                    Ok(TrmSorter_T(Sorter::with_comparator(&device.0, &info, &kernel)?))
+                })
+            })
+        }
+    })
+}
+
+/// Destroys a sorter, and its pipelines and shader module unless another sorter shares them. All command buffers
+/// recorded with it must have finished execution and must not be submitted again. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmDestroySorter(sorter: TrmSorter) {
     // SAFETY: the caller's handle is valid or null.
@@ -133,12 +200,15 @@ pub unsafe extern "C" fn trmGetSorterResultSide(sorter: TrmSorter, side: *mut u3
 ///
 /// - Commands: dispatches, barriers between them, and timestamps and labels if requested. There are one to three
 ///   dispatches for each digit of eight bits, and up to six more. A sort by merging has one for the runs and two for
-///   each level instead of those for digits. All segments that fit a workgroup are sorted in one dispatch.
+///   each level instead of those for digits. All segments that fit a workgroup are sorted in one dispatch. With a
+///   comparator, a transfer to scratch precedes them (vkCmdUpdateBuffer).
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on keys, values, keysOut, valuesOut and
 ///   scratch, SHADER_STORAGE_READ on the count and on a preserved input, SHADER_STORAGE_WRITE on the status.
+///   With a comparator, also ALL_TRANSFER, TRANSFER_WRITE on scratch. Its input is read as the count is.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the sort (writes of the inputs) and after it (reads of the
-///   outputs). Two calls with the same scratch need a barrier between them as well.
+///   outputs). Two calls with the same scratch need a barrier between them as well. With a comparator, the barrier for
+///   scratch includes ALL_TRANSFER.
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: with TRM_STRATEGY_REDUCE_THEN_SCAN tiles never wait. With the others, tiles wait for preceding tiles
@@ -207,6 +277,8 @@ fn sort_info(info: &TrmSortInfo) -> SortInfo {
         values_out: range(info.values_out),
         key_stride: info.key_stride,
         value_stride: info.value_stride,
+        user_address: info.user_address,
+        user_words: info.user_words,
         scratch: scratch(info.scratch),
         status: info.status,
         timestamps: timestamps(info.timestamps),

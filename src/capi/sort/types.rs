@@ -106,6 +106,11 @@ pub struct TrmSortInfo {
     pub value_stride: u32,
     /// The segments, for a sorter with TRM_SORTER_CREATE_SEGMENTED_BIT. Otherwise zeros.
     pub segments: TrmSegments,
+    /// For trmCreateSorterFromGlsl() and trmCreateSorterFromSpirv(): data.address in the comparator, the address of
+    /// additional input. The sort must not write to it. Otherwise 0.
+    pub user_address: VkDeviceAddress,
+    /// For the same sorters: data.words in the comparator. Otherwise zeros.
+    pub user_words: [u32; 4],
 }
 
 infos! {
@@ -122,7 +127,7 @@ declarations! {
         }
         TrmSortInfo {
             s_type, struct_size, p_next, sorter, count, keys, values, scratch, status, timestamps, keys_out, values_out,
-            key_stride, value_stride, segments
+            key_stride, value_stride, segments, user_address, user_words
         }
     }
     values {

@@ -9,6 +9,7 @@ use trommel::{KeyType, Layout, Placement, SorterInfo, ValueType};
 
 const SIZES: &[u32] = &[1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28];
 const SOME_SIZES: &[u32] = &[1 << 12, 1 << 16, 1 << 20, 1 << 24];
+const COMPARED: &[u32] = &[1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28];
 const LARGE: &[u32] = &[1 << 24];
 const SMALL_AND_LARGE: &[u32] = &[1 << 10, 1 << 12, 1 << 24];
 const SMALL_AND_LARGER: &[u32] = &[1 << 10, 1 << 12, 1 << 24, 1 << 26];
@@ -102,6 +103,9 @@ pub(crate) fn families() -> Vec<Family> {
         segments("segsort_keys_u32_s1024", &[1024]),
         segments("segsort_keys_u32_s65536", &[65536]),
         segments("segsort_keys_u32_mixed", MIXED_LENGTHS),
+        // To compare with `sort_keys_u32` and `sort_pairs_u32_u32`.
+        Family::new("sort_comparator_keys_u32", Sort::new(KEYS).compared(), COMPARED),
+        Family::new("sort_comparator_pairs_u32_u32", Sort::new(PAIRS).compared(), COMPARED),
         batch("sort_batch_tiny", &[(1024, 1000)]),
         batch("sort_batch_medium", &[(64, 1 << 16)]),
         batch("sort_batch_mixed", &[(512, 1000), (32, 1 << 14), (8, 1 << 17), (1, 1 << 20)]),

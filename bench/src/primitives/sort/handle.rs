@@ -4,7 +4,9 @@ use crate::handles::{HandleInfo, describe_value, differing, join};
 use crate::workload::Step;
 use ash::vk;
 use trommel::host::Context;
-use trommel::{Device, Layout, Order, Placement, SortInfo, Sorter, SorterInfo, Strategy, Timestamps};
+use trommel::{
+    Device, Layout, Order, Placement, SortComparatorKernel, SortInfo, Sorter, SorterInfo, Strategy, Timestamps,
+};
 
 impl HandleInfo for SorterInfo {
     type Handle = Sorter;
@@ -23,6 +25,38 @@ impl HandleInfo for SorterInfo {
 
     fn describe(&self) -> String {
         format!("sorter of {}", describe(self))
+    }
+}
+
+/// A sorter of `u32` keys with a comparator: by the bits of keys that are set in [`MASK`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Comparing(pub(super) SorterInfo);
+
+/// The input of the comparator: all bits, so that the order is that of other sorters.
+pub(super) const MASK: [u32; 4] = [0, 0, 0, u32::MAX];
+
+impl HandleInfo for Comparing {
+    type Handle = Sorter;
+
+    fn create(&self, _context: &Context, library: &Device, _strategy: Strategy) -> trommel::Result<Sorter> {
+        let bytes = include_bytes!("../../../../tests/kernels/sort_masked_u32.spv");
+        let words: Vec<u32> =
+            bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+        let kernel = SortComparatorKernel::from_spirv(&words)?;
+        // SAFETY: the compiler has created the module from a valid function.
+        unsafe { Sorter::with_comparator(library, &self.0, &kernel) }
+    }
+
+    fn strategy_name(_sorter: &Sorter) -> Option<&'static str> {
+        Some("merge_sort")
+    }
+
+    fn for_batches(self) -> Self {
+        Self(self.0.batches())
+    }
+
+    fn describe(&self) -> String {
+        format!("{}, with a comparator", HandleInfo::describe(&self.0))
     }
 }
 

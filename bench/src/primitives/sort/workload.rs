@@ -1,6 +1,6 @@
 //! One sort, a segmented sort or a batch of sorts: handles, arguments, check.
 
-use super::handle::SortStep;
+use super::handle::{Comparing, MASK, SortStep};
 use crate::arrays::{ArrayInfo, Contents, Memory, Table};
 use crate::handles::Handles;
 use crate::inputs::{Keys, Source};
@@ -17,12 +17,19 @@ pub(crate) struct Sort {
     info: SorterInfo,
     keys: Keys,
     problems: Problems,
+    /// The order is that of a comparator.
+    compares: bool,
 }
 
 impl Sort {
     /// One sort of random keys.
     pub(crate) fn new(info: SorterInfo) -> Self {
-        Self { info, keys: Keys::Random, problems: Problems::One }
+        Self { info, keys: Keys::Random, problems: Problems::One, compares: false }
+    }
+
+    /// The same sort by a comparator with the same order.
+    pub(crate) fn compared(self) -> Self {
+        Self { compares: true, ..self }
     }
 
     /// The same sort of other keys.
@@ -65,12 +72,15 @@ impl Workload for Sort {
         match self.problems {
             // A workgroup reads and writes the items of a short segment once.
             Problems::Segments(_) => 2 * (self.info.key.size() + self.info.value.size()),
+            // As sorts without a comparator: the number of levels depends on the count.
             _ => bytes(&self.info),
         }
     }
 
     fn prepare(&self, n: u32, handles: &mut Handles) -> trommel::Result<Box<dyn Operation>> {
-        Ok(Box::new(SortOperation { sort: *self, n, sorter: handles.get(self.sorter_info(n))? }))
+        let info = self.sorter_info(n);
+        let sorter = if self.compares { handles.get(Comparing(info)) } else { handles.get(info) };
+        Ok(Box::new(SortOperation { sort: *self, n, sorter: sorter? }))
     }
 
     fn check(&self, n: u32, contents: &Contents) -> Result<(), String> {
@@ -112,6 +122,7 @@ impl SortOperation {
             keys_out: range(KEYS, 1),
             values_out: range(VALUES, 1),
             segments: if batch { Segments::default() } else { problems.segments(memory) },
+            user_words: if self.sort.compares { MASK } else { [0; 4] },
             scratch: memory.scratch(),
             ..SortInfo::default()
         }
