@@ -432,6 +432,26 @@ mod tests {
         Image::new(vec![vec![sorted], vec![other, mixed, chosen]], 100, Poison::Random, true, &mut random)
     }
 
+    #[test]
+    fn checks_read_all_arrays_of_their_request() {
+        let mut random = Random::of(&[3]);
+        let mut table = Array::words("table", &[1, 2]);
+        table.free_all();
+        table.check = Some(Check(Arc::new(|found| {
+            if found.bytes("table")[..4] == *found.bytes("count") { Ok(()) } else { Err("the counts differ".into()) }
+        })));
+        let arrays = vec![table, Array::words("count", &[1])];
+        let other = vec![Array::words("count", &[2])];
+        let image = Image::new(vec![other, arrays], 4, Poison::Random, true, &mut random);
+        let mut found = image.expected.clone();
+        assert_eq!(image.compare(&found), []);
+        let word = offset_of(&image, 1, "table");
+        found[word + 4] ^= 1;
+        assert_eq!(image.compare(&found), [], "the check does not read it");
+        found[word] ^= 4;
+        assert_eq!(image.compare(&found)[0].to_string(), "table of request 1: the counts differ");
+    }
+
     fn offset_of(image: &Image, member: usize, role: &str) -> usize {
         usize::try_from(image.ranges[member].range(role).address).unwrap()
     }

@@ -111,9 +111,9 @@ impl Shape {
         let product = u64::from(first) * self.slices as u64;
         let [home, rest] = [product >> 32, product & 0xffff_ffff].map(|half| u32::try_from(half).unwrap_or(0));
         let path = |slice: usize, bucket: u32, step: u32, chosen: u32| {
-            let step = step as usize % buckets | 1;
+            let step = (step as usize % buckets) | 1;
             let bucket = |probe: usize| slice * buckets + (bucket as usize + probe * step) % buckets;
-            let bit = u32::try_from(u64::from(chosen) * matches >> 16).unwrap_or(0);
+            let bit = u32::try_from((u64::from(chosen) * matches) >> 16).unwrap_or(0);
             Path { buckets: (0..PROBES).map(bucket).collect(), bit }
         };
         let overflow = self.slices + home as usize / OVERFLOW_SHARE;
