@@ -356,8 +356,8 @@ impl Builder {
         words
     }
 
-    /// Orders the items of a full bucket, or of a part of it, so that its matches have these bits. `first`: the index of
-    /// the part's first slot.
+    /// Orders the items of a full bucket, or of a part of it, so that its matches have these bits. `first`: the index
+    /// of the part's first slot.
     fn arrange(&self, slots: &mut [Option<(Words, Words)>], first: usize, bits: u32, random: &mut Random) {
         if slots.len() < 2 {
             return;
