@@ -4,6 +4,7 @@
 use crate::random::Random;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// An array of a request: the bytes before, and the bytes expected afterwards.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,31 @@ pub struct Array {
     pub permuted: Option<Range<usize>>,
     /// Bytes that hold some of the expected items, in any order and each any number of times.
     pub chosen: Option<Range<usize>>,
+    /// A check of bytes that are not determined one by one.
+    pub check: Option<Check>,
+}
+
+/// A check of what a request has written. The error says what is wrong.
+#[derive(Clone)]
+pub struct Check(pub Arc<CheckFn>);
+
+type CheckFn = dyn Fn(&Found<'_>) -> Result<(), String> + Send + Sync;
+
+impl fmt::Debug for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Check")
+    }
+}
+
+/// The arrays of a request after the execution.
+#[derive(Debug)]
+pub struct Found<'a>(Vec<(&'static str, &'a [u8])>);
+
+impl<'a> Found<'a> {
+    /// The bytes of the array of this role; none if the request has no such array.
+    pub fn bytes(&self, role: &str) -> &'a [u8] {
+        self.0.iter().find(|(known, _)| *known == role).map_or(&[], |(_, bytes)| bytes)
+    }
 }
 
 impl Array {
@@ -174,6 +200,8 @@ pub struct Image {
     parts: Vec<Part>,
 }
 
+/// The largest alignment of an array. Images have a multiple of so many bytes, and lie one behind the other.
+const ALIGNMENT: usize = 16;
 const GUARD: &str = "guard";
 const SCRATCH: &str = "scratch";
 
@@ -211,7 +239,7 @@ impl Image {
             }
             image.push(member, array);
         }
-        image.guard(256, 4, random);
+        image.guard(256, ALIGNMENT, random);
         image
     }
 
@@ -238,7 +266,17 @@ impl Image {
 
     /// Returns every part with unexpected content.
     pub fn compare(&self, found: &[u8]) -> Vec<Difference> {
-        self.parts.iter().enumerate().filter_map(|(index, part)| self.compare_part(index, part, found)).collect()
+        let parts = self.parts.iter().enumerate();
+        let compared = parts.filter_map(|(index, part)| self.compare_part(index, part, found));
+        compared.chain(self.parts.iter().filter_map(|part| self.check_part(part, found))).collect()
+    }
+
+    fn check_part(&self, part: &Part, found: &[u8]) -> Option<Difference> {
+        let check = part.array.check.as_ref()?;
+        let own = self.parts.iter().filter(|other| other.member == part.member);
+        let arrays = Found(own.map(|other| (other.role, &found[other.bytes.clone()])).collect());
+        let why = (check.0)(&arrays).err()?;
+        Some(Difference { member: part.member, role: part.role, why: Some(why), wrong: 1, ..Difference::default() })
     }
 
     fn compare_part(&self, index: usize, part: &Part, found: &[u8]) -> Option<Difference> {
@@ -309,6 +347,7 @@ impl Image {
             is_permutation: items(found) == items(expected),
             lost,
             foreign,
+            why: None,
         })
     }
 
@@ -324,7 +363,7 @@ impl Image {
 }
 
 /// A part with unexpected content.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
     /// The request of the part; none for guards.
     pub member: Option<usize>,
@@ -348,6 +387,8 @@ pub struct Difference {
     pub lost: bool,
     /// The part holds an item that is none of the expected items.
     pub foreign: bool,
+    /// The error of the array's check.
+    pub why: Option<String>,
 }
 
 impl fmt::Display for Difference {
@@ -357,6 +398,9 @@ impl fmt::Display for Difference {
             (Some(member), _) => write!(f, "{} of request {member}", self.role)?,
             (None, Some(neighbors)) => write!(f, "{} {neighbors}", self.role)?,
             (None, None) => write!(f, "{}", self.role)?,
+        }
+        if let Some(why) = &self.why {
+            return write!(f, ": {why}");
         }
         write!(f, ": {} of {} items wrong, first at {}", self.wrong, self.items, self.first)?;
         write!(f, ", expected {}, found {}", hex(&self.expected), hex(&self.found))?;
@@ -386,6 +430,26 @@ mod tests {
         let mut chosen = Array::words("chosen", &[5, 6, 7, 8]);
         chosen.chosen = Some(0..12);
         Image::new(vec![vec![sorted], vec![other, mixed, chosen]], 100, Poison::Random, true, &mut random)
+    }
+
+    #[test]
+    fn checks_read_all_arrays_of_their_request() {
+        let mut random = Random::of(&[3]);
+        let mut table = Array::words("table", &[1, 2]);
+        table.free_all();
+        table.check = Some(Check(Arc::new(|found| {
+            if found.bytes("table")[..4] == *found.bytes("count") { Ok(()) } else { Err("the counts differ".into()) }
+        })));
+        let arrays = vec![table, Array::words("count", &[1])];
+        let other = vec![Array::words("count", &[2])];
+        let image = Image::new(vec![other, arrays], 4, Poison::Random, true, &mut random);
+        let mut found = image.expected.clone();
+        assert_eq!(image.compare(&found), []);
+        let word = offset_of(&image, 1, "table");
+        found[word + 4] ^= 1;
+        assert_eq!(image.compare(&found), [], "the check does not read it");
+        found[word] ^= 4;
+        assert_eq!(image.compare(&found)[0].to_string(), "table of request 1: the counts differ");
     }
 
     fn offset_of(image: &Image, member: usize, role: &str) -> usize {

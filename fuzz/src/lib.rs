@@ -4,6 +4,7 @@
 
 pub mod arena;
 pub mod calls;
+pub mod hash;
 pub mod items;
 pub mod keys;
 pub mod kind;

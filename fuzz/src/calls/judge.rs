@@ -81,10 +81,10 @@ pub(super) fn judge_batch(
         verdict.doubt(model.handle.may_need_too_much(count), "scratch of more than 2^40 bytes");
         if !all {
             // Addresses do not matter; the numbers of segments and of sequences do.
-            let counts = ["count.max", "countB.max of unique items", "moreSequenceCount", "moreSequences"];
+            let judged = ["count.max", "countB.max of unique items", "moreSequenceCount", "moreSequences", "reserved"];
             let too_many = own.faults.iter().any(|(_, what)| *what == "segments.count.max");
             verdict.doubt(too_many, "too many segments");
-            own.faults.retain(|(_, what)| counts.contains(what));
+            own.faults.retain(|(_, what)| judged.contains(what));
         } else {
             let apart = named.iter().all(|array| arrays.iter().all(|other| !array.conflicts(other)));
             verdict.must(apart, OVERLAP, "arrays of two problems");

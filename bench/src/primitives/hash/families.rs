@@ -1,5 +1,5 @@
-//! The cases of hash tables. Those that the CUDA peers have too have their names: distinct random keys in a table of 2^27
-//! slots, so many percent of which are in use after the insertion.
+//! The cases of hash tables. Those that the CUDA peers have too have their names: distinct random keys in a table of
+//! 2^27 slots, so many percent of which are in use after the insertion.
 
 use super::workload::{Action, Hashing};
 use crate::workload::Family;

@@ -1,0 +1,367 @@
+//! Random calls about hash tables: their contract, as include/trommel.h states it, and good arguments.
+
+use crate::calls::Primitive;
+use crate::calls::breakage::{break_create, break_info};
+use crate::calls::case::{Breakage, Case, Pointer};
+use crate::calls::good::*;
+use crate::calls::guard::Block;
+use crate::calls::info::{Image, empty, infos};
+use crate::calls::model::*;
+use crate::calls::primitive::{Creation, Handle, Judged, Members, Query};
+use crate::calls::random::Random;
+use crate::calls::session::place;
+use crate::hash::Hashes;
+use std::ffi::c_void;
+use std::mem::offset_of;
+use std::ptr::null_mut;
+use std::rc::Rc;
+use trommel::capi::*;
+
+infos! {
+    infos { TrmHasherCreateInfo: HasherCreateInfo, }
+    requests { TrmHashInfo: HashInfo, }
+}
+
+impl Primitive for Hashes {
+    fn recording(&self) -> (&'static str, u64) {
+        ("trmCmdHash", 310)
+    }
+
+    fn queries(&self) -> &'static [(Query, &'static str, u64)] {
+        &[(Query::Scratch, "trmGetHasherScratch", 30), (Query::Timestamps, "trmGetHasherTimestampCount", 30)]
+    }
+
+    fn creations(&self) -> &'static [(&'static str, u64)] {
+        &[("trmCreateHasher", 6)]
+    }
+
+    fn members(&self) -> &'static Members {
+        &Members {
+            counts: &[offset_of!(TrmHashInfo, count)],
+            keys: offset_of!(TrmHashInfo, keys),
+            scratch: offset_of!(TrmHashInfo, scratch),
+            timestamps: offset_of!(TrmHashInfo, timestamps),
+            addresses: &[
+                offset_of!(TrmHashInfo, table),
+                offset_of!(TrmHashInfo, keys),
+                offset_of!(TrmHashInfo, values),
+                offset_of!(TrmHashInfo, found),
+                offset_of!(TrmHashInfo, leftover_keys),
+                offset_of!(TrmHashInfo, leftover_values),
+                offset_of!(TrmHashInfo, leftover_count),
+                offset_of!(TrmHashInfo, status),
+                offset_of!(TrmHashInfo, count) + offset_of!(TrmCount, address),
+            ],
+        }
+    }
+
+    fn make(&self, random: &mut Random, _: usize, device: TrmDevice) -> Result<Rc<dyn Handle>, String> {
+        let (info, mut handle) = (hasher(random), null_mut());
+        // SAFETY: the arguments are valid.
+        let result = unsafe { trmCreateHasher(device, &raw const info, &raw mut handle) };
+        if result == SUCCESS {
+            Ok(Rc::new(Hasher(handle, HasherModel::new(&info))))
+        } else {
+            Err(format!("trmCreateHasher of {info:?}"))
+        }
+    }
+
+    fn draw_creation(&self, _: usize, random: &mut Random, case: &mut Case) {
+        case.image = Image::of(&hasher(random));
+    }
+
+    fn break_creation(&self, _: usize, random: &mut Random, case: &Case, breakages: &mut Vec<Breakage>) {
+        match random.below(12) {
+            0 => breakages.push(Breakage::Output(random.pick(&[Pointer::Null, Pointer::Misaligned]))),
+            1 => breakages.push(Breakage::Handle(None)),
+            2 => breakages.push(Breakage::Fail(0)),
+            _ => break_create::<TrmHasherCreateInfo>(random, &case.image, breakages),
+        }
+    }
+
+    fn judge_creation(&self, _: usize, case: &Case, verdict: &mut Verdict) {
+        if verdict.header::<TrmHasherCreateInfo>(&case.image) {
+            judge_hasher(&case.image.effective(), verdict);
+        }
+    }
+
+    fn describe_creation(&self, image: &Image) -> String {
+        image.describe::<TrmHasherCreateInfo>()
+    }
+
+    fn break_request(&self, random: &mut Random, image: &Image, item: Option<usize>, breakages: &mut Vec<Breakage>) {
+        break_info::<TrmHashInfo>(random, image, item, breakages);
+    }
+
+    fn judge_header(&self, image: &Image, verdict: &mut Verdict) -> bool {
+        verdict.header::<TrmHashInfo>(image)
+    }
+
+    fn describe_request(&self, image: &Image) -> String {
+        image.describe::<TrmHashInfo>()
+    }
+
+    fn place(&self, block: &Block, image: &Image, pointers: &[(usize, u64)]) -> *const TrmInfoHeader {
+        place::<TrmHashInfo>(block, image, pointers).cast()
+    }
+
+    unsafe fn create(&self, _: usize, arguments: &Creation<'_>, handle: *mut *mut c_void) -> i32 {
+        let info = place(arguments.block, arguments.image, &[]);
+        // SAFETY: the caller's promise.
+        unsafe { trmCreateHasher(arguments.device, info, handle.cast()) }
+    }
+
+    unsafe fn destroy(&self, handle: *mut c_void) {
+        // SAFETY: the caller's promise.
+        unsafe { trmDestroyHasher(handle.cast()) }
+    }
+
+    unsafe fn record(&self, commands: VkCommandBuffer, handle: *mut c_void, info: *const TrmInfoHeader) -> i32 {
+        // SAFETY: the caller's promise.
+        unsafe { trmCmdHash(commands, handle.cast(), info.cast()) }
+    }
+
+    unsafe fn scratch(&self, handle: *mut c_void, max_count: u32, size: *mut u64) -> i32 {
+        // SAFETY: the caller's promise.
+        unsafe { trmGetHasherScratch(handle.cast(), max_count, size) }
+    }
+
+    unsafe fn timestamp_count(&self, handle: *mut c_void, max_count: u32, count: *mut u32) -> i32 {
+        // SAFETY: the caller's promise.
+        unsafe { trmGetHasherTimestampCount(handle.cast(), max_count, count) }
+    }
+}
+
+#[derive(Debug)]
+struct Hasher(TrmHasher, HasherModel);
+
+impl Handle for Hasher {
+    fn address(&self) -> *mut c_void {
+        self.0.cast()
+    }
+
+    fn items(&self) -> &Items {
+        &self.1.items
+    }
+
+    fn draw(&self, random: &mut Random, most: u32, space: &mut Space) -> Image {
+        Image::of(&hash(random, &self.1, most, space))
+    }
+
+    fn judge(&self, image: &Image, verdict: &mut Verdict) -> Judged {
+        let info = image.effective::<TrmHashInfo>();
+        let arrays = judge_hash(&self.1, &info, verdict);
+        Judged { arrays, count: info.count.max, scratch: info.scratch, timestamps: info.timestamps }
+    }
+
+    fn records(&self, image: &Image) -> bool {
+        let info = image.effective::<TrmHashInfo>();
+        let counts = self.1.inserts() && info.leftover_count != 0;
+        self.1.operation == CLEAR || info.count.max != 0 || info.status != 0 || counts
+    }
+}
+
+/// Values of TrmHashOperation.
+const INSERT: i32 = 0;
+const CLEAR: i32 = 1;
+const ASSIGN: i32 = 2;
+const FIND: i32 = 4;
+
+/// Bits of TrmHasherCreateInfo::flags.
+const BATCHES: u32 = 1;
+const DEFERRED: u32 = 2;
+
+/// The most slots of a table.
+const MOST_SLOTS: u32 = 1 << 31;
+
+/// A hasher as it was created.
+#[derive(Clone, Copy, Debug)]
+struct HasherModel {
+    items: Items,
+    operation: i32,
+    max_capacity: u32,
+}
+
+impl HasherModel {
+    fn new(info: &TrmHasherCreateInfo) -> Self {
+        let items = Items::new(info.key_type, (info.value_type, info.value_size), 0, info.max_count, 0);
+        Self {
+            items: Items { batches: info.flags & BATCHES != 0, ..items },
+            operation: info.operation,
+            max_capacity: if info.max_capacity == 0 { MOST_SLOTS } else { info.max_capacity },
+        }
+    }
+
+    fn inserts(&self) -> bool {
+        matches!(self.operation, INSERT | ASSIGN)
+    }
+
+    /// Bytes of a table: 256 of a header, then slices of 1024 slots. Each 32 of them share another one.
+    fn table_size(&self, capacity: u32) -> u64 {
+        let slot = ((self.items.key_size() + self.items.value_size) / 4).next_power_of_two() * 4;
+        let slices = u64::from(capacity.div_ceil(1024));
+        256 + (slices + slices.div_ceil(32)) * 1024 * u64::from(slot)
+    }
+}
+
+/// Judges the info of trmCreateHasher().
+fn judge_hasher(info: &TrmHasherCreateInfo, verdict: &mut Verdict) {
+    verdict.known(info.key_type, 15, "keyType");
+    judge_value(info.value_type, info.value_size, verdict);
+    verdict.must(info.flags <= BATCHES | DEFERRED, MALFORMED, "flags");
+    verdict.known(info.operation, 5, "operation");
+    verdict.must(info.reserved == 0, MALFORMED, "reserved");
+    let HasherModel { items, max_capacity, .. } = HasherModel::new(info);
+    verdict.must(!items.narrow(), MALFORMED, "keyType");
+    verdict.must(!items.index, MALFORMED, "valueType");
+    verdict.must(items.value_size.is_multiple_of(4), MALFORMED, "valueSize");
+    verdict.must(items.key_size().saturating_add(items.value_size) <= 16, MALFORMED, "bytes of key and value");
+    verdict.must(items.max_count <= NARROW, LARGE, "maxCount");
+    verdict.must(max_capacity <= MOST_SLOTS, LARGE, "maxCapacity");
+}
+
+/// Judges an operation apart from its scratch and timestamps, and returns the memory that it names.
+fn judge_hash(model: &HasherModel, info: &TrmHashInfo, verdict: &mut Verdict) -> Vec<Array> {
+    let HasherModel { items, operation, max_capacity } = model;
+    let (count, [key, value]) = (info.count.max, [items.key_size(), items.value_size]);
+    verdict.must(info.reserved == 0, MALFORMED, "reserved");
+    verdict.must(info.capacity != 0, SMALL, "capacity");
+    verdict.must(info.capacity <= *max_capacity, LARGE, "capacity");
+    verdict.must(count <= items.max_count, LARGE, "count.max");
+    verdict.must(info.count.address.is_multiple_of(4), MISALIGNED, "count.address");
+    verdict.must(info.status.is_multiple_of(4), MISALIGNED, "status");
+    verdict.must(info.leftover_count.is_multiple_of(4), MISALIGNED, "leftoverCount");
+    let mut arrays = vec![Array::new(info.table, 16, model.table_size(info.capacity).into(), *operation != FIND)];
+    let dense = |size| extent(count, size, 0);
+    if *operation == CLEAR {
+        verdict.must((count, info.count.address) == (0, 0), MALFORMED, "count of a table that is cleared");
+    } else {
+        arrays.push(Array::new(info.keys, 4, dense(key), false));
+        arrays.push(Array::word(info.count.address, false));
+        arrays.push(Array::word(info.status, true));
+    }
+    if model.inserts() {
+        arrays.push(Array::new(info.values, 4, dense(value), false));
+        arrays.push(Array::word(info.leftover_count, true));
+        for (range, size) in [(info.leftover_keys, key), (info.leftover_values, value)] {
+            if given(range) {
+                verdict.must(info.leftover_count != 0, MALFORMED, "left over items without their number");
+                arrays.push(Array::new(range, 4, dense(size), true));
+            }
+        }
+    }
+    if *operation == FIND {
+        for (range, bytes) in [(info.values, dense(value)), (info.found, u128::from(count.div_ceil(32)) * 4)] {
+            if given(range) {
+                arrays.push(Array::new(range, 4, bytes, true));
+            }
+        }
+    }
+    judge_arrays(&arrays, verdict);
+    arrays
+}
+
+/// A struct for trmCreateHasher() that may or may not be valid.
+fn any_hasher(random: &mut Random) -> TrmHasherCreateInfo {
+    let value_type = random.pick(&[0, 1, 1, 2]);
+    TrmHasherCreateInfo {
+        key_type: random.pick(&[0, 0, 0, 3, 6, 7, 10, 11, 12, 13, 14]),
+        value_type,
+        value_size: if value_type == 2 { 4 * random.pick(&[1, 2, 3]) } else { 0 },
+        flags: random.pick(&[0, BATCHES, BATCHES, BATCHES | DEFERRED]),
+        operation: random.pick(&[0, 0, 1, 2, 3, 4, 4]),
+        max_count: max_count(random),
+        max_capacity: if random.once_in(2) { 0 } else { 1 + random.count(MOST_SLOTS - 1) },
+        ..empty()
+    }
+}
+
+fn hasher(random: &mut Random) -> TrmHasherCreateInfo {
+    until_good(
+        || {
+            let info = any_hasher(random);
+            TrmHasherCreateInfo { flags: info.flags & !DEFERRED, ..info }
+        },
+        judge_hasher,
+    )
+}
+
+/// An operation with at most `most` keys, without scratch.
+fn hash(random: &mut Random, model: &HasherModel, most: u32, space: &mut Space) -> TrmHashInfo {
+    let HasherModel { items, operation, max_capacity } = *model;
+    let has_keys = operation != CLEAR;
+    let max = if has_keys { count(random, &items, most) } else { 0 };
+    let mut info = TrmHashInfo {
+        capacity: random.count(max_capacity.min(most)).max(1),
+        count: TrmCount { max, address: if has_keys { take_word(random, space) } else { 0 } },
+        leftover_count: take_word(random, space),
+        status: take_word(random, space),
+        timestamps: timestamps(random),
+        ..empty()
+    };
+    let [keys, values] = [items.key_size(), items.value_size].map(|size| bytes(max, size, 0));
+    let mut wants: Wants<'_> = vec![(&mut info.table, model.table_size(info.capacity), 16)];
+    if has_keys {
+        wants.push((&mut info.keys, keys, 4));
+    }
+    if model.inserts() || operation == FIND && random.once_in(2) {
+        wants.push((&mut info.values, values, 4));
+    }
+    if operation == FIND && random.once_in(2) {
+        wants.push((&mut info.found, u64::from(max.div_ceil(32)) * 4, 4));
+    }
+    if model.inserts() && info.leftover_count != 0 {
+        for (range, size) in [(&mut info.leftover_keys, keys), (&mut info.leftover_values, values)] {
+            if random.once_in(2) {
+                wants.push((range, size, 4));
+            }
+        }
+    }
+    take_ranges(random, space, wants);
+    info
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(create: TrmHasherCreateInfo, info: TrmHashInfo) -> Vec<i32> {
+        let mut verdict = Verdict::default();
+        judge_hash(&HasherModel::new(&create), &info, &mut verdict);
+        verdict.faults.iter().map(|(code, _)| *code).collect()
+    }
+
+    #[test]
+    fn arrays_of_an_operation() {
+        let create = TrmHasherCreateInfo { value_type: 1, max_capacity: 1024, ..empty() };
+        let range = |address, size| TrmRange { address, size };
+        let count = TrmCount { max: 10, address: 0 };
+        let table = range(1 << 20, 256 + 2 * 8192);
+        let good = TrmHashInfo { count, table, capacity: 1024, keys: range(64, 40), values: range(104, 40), ..empty() };
+        assert_eq!(faults(create, good), []);
+        assert_eq!(faults(create, TrmHashInfo { table: range(1 << 20, table.size - 1), ..good }), [SMALL]);
+        assert_eq!(faults(create, TrmHashInfo { table: range((1 << 20) + 8, table.size), ..good }), [MISALIGNED]);
+        assert_eq!(faults(create, TrmHashInfo { capacity: 0, ..good }), [SMALL]);
+        assert_eq!(faults(create, TrmHashInfo { capacity: 1025, ..good }), [LARGE, SMALL]);
+        assert_eq!(faults(create, TrmHashInfo { keys: range(1 << 20, 40), ..good }), [OVERLAP]);
+        assert_eq!(faults(create, TrmHashInfo { leftover_keys: range(512, 40), ..good }), [MALFORMED]);
+        let listed = TrmHashInfo { leftover_keys: range(512, 40), leftover_count: 600, ..good };
+        assert_eq!(faults(create, listed), []);
+        assert_eq!(faults(TrmHasherCreateInfo { operation: CLEAR, ..create }, good), [MALFORMED]);
+        let found = TrmHashInfo { found: range(64, 4), ..good };
+        assert_eq!(faults(create, found), [], "only a search writes bits");
+        assert_eq!(faults(TrmHasherCreateInfo { operation: FIND, ..create }, found), [OVERLAP]);
+    }
+
+    #[test]
+    fn good_arguments_are_good() {
+        let mut random = Random::new(1, 2);
+        for _ in 0..2000 {
+            let mut verdict = Verdict::default();
+            let model = HasherModel::new(&hasher(&mut random));
+            let mut space = Space::new(&mut random);
+            judge_hash(&model, &hash(&mut random, &model, u32::MAX, &mut space), &mut verdict);
+            assert_eq!(verdict.faults, []);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Operations on hash tables.
+
+mod calls;
+mod handle;
+mod table;
+
+use self::handle::Hashing;
+use crate::items::value_size;
+use crate::keys;
+use crate::primitive::{Ask, CountAt, Handle, HandleInfo, Limits, Primitive, draw_max_count};
+use crate::profiles::Line;
+use crate::random::Random;
+use trommel::{Device, HashOperation, Hasher, HasherInfo, KeyType, ValueType};
+
+/// The hash table.
+#[derive(Clone, Copy, Debug)]
+pub struct Hashes;
+
+pub(crate) static PRIMITIVE: Hashes = Hashes;
+
+/// Changes of tables are the most complex.
+const OPERATIONS: [HashOperation; 8] = [
+    HashOperation::Insert,
+    HashOperation::Insert,
+    HashOperation::Assign,
+    HashOperation::Assign,
+    HashOperation::Erase,
+    HashOperation::Erase,
+    HashOperation::Find,
+    HashOperation::Clear,
+];
+
+fn draw_info(limits: &Limits, random: &mut Random) -> HasherInfo {
+    let value = match random.below(8) {
+        0..3 => ValueType::None,
+        3..6 => ValueType::U32,
+        _ => ValueType::Bytes(4 * random.between(1, 3)),
+    };
+    HasherInfo {
+        key: random.pick(&KeyType::ALL),
+        value,
+        operation: random.pick(&OPERATIONS),
+        max_count: draw_max_count(limits, random),
+        max_capacity: match random.below(6) {
+            0 => 1024,
+            1 => 1 << 18,
+            2 => random.log_between(1, 1 << 20),
+            _ => 0,
+        },
+        batches: true,
+        deferred: random.chance(1, 8),
+    }
+}
+
+impl Primitive for Hashes {
+    fn name(&self) -> &'static str {
+        "hash"
+    }
+
+    fn profile_lines(&self) -> &'static [Line] {
+        &[("hash.slice_threads", |_, random| random.pick(&[64, 128, 256, 512, 1024]).to_string())]
+    }
+
+    fn draw(&self, limits: &Limits, random: &mut Random) -> Box<dyn HandleInfo> {
+        loop {
+            let info = draw_info(limits, random);
+            if info.check().is_ok() {
+                return Box::new(Info(info));
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Info(HasherInfo);
+
+impl HandleInfo for Info {
+    fn create(&self, device: &Device) -> trommel::Result<Box<dyn Handle>> {
+        let hasher = Hasher::new(device, &self.0)?;
+        if self.0.deferred {
+            hasher.compile()?;
+        }
+        Ok(Box::new(Hashing(hasher)))
+    }
+
+    fn describe(&self) -> String {
+        format!("{:?}", self.0)
+    }
+
+    fn primitive(&self) -> &'static str {
+        Hashes.name()
+    }
+
+    fn draw(&self, limits: &Limits, random: &mut Random) -> Ask {
+        let most = if self.0.max_count == 0 { u32::MAX } else { self.0.max_count };
+        let limits = Limits { max_items: limits.max_items.min(most), ..limits.clone() };
+        // A table may have several slots for each key.
+        let bytes = 4 * (keys::size(self.0.key) + value_size(self.0.value));
+        let ask = Ask::draw(&limits, bytes, false, random);
+        if self.0.operation == HashOperation::Clear { Ask { items: 0, count: CountAt::Host, ..ask } } else { ask }
+    }
+
+    fn simpler(&self) -> Vec<Box<dyn HandleInfo>> {
+        let info = self.0;
+        let all = [
+            HasherInfo { max_count: 0, ..info },
+            HasherInfo { deferred: false, ..info },
+            HasherInfo { max_capacity: 0, ..info },
+            HasherInfo { max_capacity: 1024, ..info },
+            HasherInfo { value: ValueType::None, ..info },
+            HasherInfo { value: ValueType::U32, ..info },
+            HasherInfo { key: KeyType::U32, ..info },
+        ];
+        let valid = all.into_iter().filter(|simpler| *simpler != info && simpler.check().is_ok());
+        valid.map(|info| Box::new(Self(info)) as Box<dyn HandleInfo>).collect()
+    }
+}
