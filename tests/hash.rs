@@ -2,6 +2,10 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
+// Tests of recording declare this file in a macro, where rustfmt does not see it.
+#[cfg(rustfmt)]
+#[path = "hash/calls.rs"]
+mod calls;
 mod common;
 #[path = "merge/problem.rs"]
 mod merge;
