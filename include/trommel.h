@@ -99,6 +99,17 @@
 /// Bit in an index that a merger with TRM_VALUE_TYPE_INDEX writes: the item comes from sequence B, otherwise from A.
 #define TRM_SOURCE_B 2147483648
 
+/// Flag in TrmHasherCreateInfo::flags: the hasher may be used in batches of several problems.
+#define TRM_HASHER_CREATE_BATCHES_BIT 1
+
+/// Flag in TrmHasherCreateInfo::flags: creation returns without pipelines. Threads that call trmCompileHasher() create
+/// them.
+#define TRM_HASHER_CREATE_DEFERRED_BIT 2
+
+/// Bit in the status word of an insertion: some key has found no slot. The left over keys are those that
+/// TrmHashInfo::leftoverKeys receives.
+#define TRM_STATUS_TABLE_FULL 8
+
 /// Success, an error of the library, or any VkResult unchanged. Errors are negative. The library's codes are between
 /// -1900000999 and -1900000001, far from Vulkan's. The meaning of a code never changes.
 enum TrmResult
@@ -164,6 +175,10 @@ enum TrmStructureType
     TRM_STRUCTURE_TYPE_MERGER_CREATE_INFO = 3000,
     /// TrmMergeInfo
     TRM_STRUCTURE_TYPE_MERGE_INFO = 3001,
+    /// TrmHasherCreateInfo
+    TRM_STRUCTURE_TYPE_HASHER_CREATE_INFO = 4000,
+    /// TrmHashInfo
+    TRM_STRUCTURE_TYPE_HASH_INFO = 4001,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -499,7 +514,36 @@ typedef int32_t TrmMergeOperation;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/// What a hasher does to a table.
+enum TrmHashOperation
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /// Inserts the keys that the table does not have, with their values. Of equal keys of a batch, the first one is
+    /// inserted. Keys of the table keep their values.
+    TRM_HASH_OPERATION_INSERT = 0,
+    /// Makes the table empty. A table is cleared before its first use.
+    TRM_HASH_OPERATION_CLEAR = 1,
+    /// Inserts keys with their values, and replaces the values of keys that the table has. Of equal keys of a batch,
+    /// the last one provides the value.
+    TRM_HASH_OPERATION_ASSIGN = 2,
+    /// Removes keys.
+    TRM_HASH_OPERATION_ERASE = 3,
+    /// Writes for each key whether the table has it, and its value.
+    TRM_HASH_OPERATION_FIND = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum TrmHashOperation TrmHashOperation;
+#else
+typedef int32_t TrmHashOperation;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 typedef struct TrmDevice_T TrmDevice_T;
+
+typedef struct TrmHasher_T TrmHasher_T;
 
 typedef struct TrmMerger_T TrmMerger_T;
 
@@ -927,6 +971,79 @@ typedef struct TrmMergeInfo {
     const struct TrmMergeSequence *moreSequences;
 } TrmMergeInfo;
 
+/// The parameters of trmCreateHasher(). If all members but sType and structSize are zero, the hasher inserts into sets
+/// of uint32_t keys. Hashers with the same types of keys and values work on the same tables.
+typedef struct TrmHasherCreateInfo {
+    /// TRM_STRUCTURE_TYPE_HASHER_CREATE_INFO
+    TrmStructureType sType;
+    uint32_t structSize;
+    const void *pNext;
+    /// Keys have 32 bits or more. They are equal if their bits are.
+    TrmKeyType keyType;
+    /// TRM_VALUE_TYPE_NONE for a set. Key and value have at most 16 bytes together. TRM_VALUE_TYPE_INDEX is not
+    /// available.
+    TrmValueType valueType;
+    /// Size of a value in bytes, for TRM_VALUE_TYPE_BYTES; otherwise 0.
+    uint32_t valueSize;
+    /// TRM_HASHER_CREATE_..._BIT flags or 0.
+    uint32_t flags;
+    /// The operation.
+    TrmHashOperation operation;
+    /// Maximum count of a batch. 0: 2^30, the largest.
+    uint32_t maxCount;
+    /// Maximum capacity of a table. 0: 2^31, the largest. Changes of tables of at most 1024 slots need no sort, and
+    /// those of at most 2^18 one pass of it instead of two.
+    uint32_t maxCapacity;
+    /// 0.
+    uint32_t reserved;
+} TrmHasherCreateInfo;
+
+/// The pipelines for one operation on tables with one key type and value type. Immutable: any number of threads may use
+/// it at once.
+typedef struct TrmHasher_T *TrmHasher;
+
+/// The parameters of trmCmdHash(), or of one problem of a batch.
+typedef struct TrmHashInfo {
+    /// TRM_STRUCTURE_TYPE_HASH_INFO
+    TrmStructureType sType;
+    uint32_t structSize;
+    const void *pNext;
+    /// In a batch: the problem's hasher. For trmCmdHash(): NULL, or the hasher given.
+    TrmHasher hasher;
+    /// The table: trmGetHasherTableSize() bytes or more, aligned to 16 bytes; to 64 bytes for speed.
+    struct TrmRange table;
+    /// The number of slots that the table was cleared with, from 1 to the hasher's maxCapacity. All operations on a
+    /// table have the same capacity.
+    uint32_t capacity;
+    /// 0.
+    uint32_t reserved;
+    /// Number of keys. Zeros for TRM_HASH_OPERATION_CLEAR.
+    struct TrmCount count;
+    /// count.max keys.
+    struct TrmRange keys;
+    /// count.max values. Insertions read them. TRM_HASH_OPERATION_FIND writes the value of each key, or all ones if the
+    /// table does not have the key; zeros: values are not wanted. Otherwise not used.
+    struct TrmRange values;
+    /// For TRM_HASH_OPERATION_FIND: count.max bits, rounded up to whole words. Bit i % 32 of word i / 32 is set if the
+    /// table has key i. Zeros: not wanted.
+    struct TrmRange found;
+    /// For insertions: room for count.max keys. The device writes the keys that found no slot, in any order. Zeros: not
+    /// wanted.
+    struct TrmRange leftoverKeys;
+    /// As leftoverKeys, their values.
+    struct TrmRange leftoverValues;
+    /// For insertions: device address of a uint32_t that receives the number of keys that found no slot. 0: not wanted;
+    /// then the left over keys are not written either.
+    VkDeviceAddress leftoverCount;
+    /// trmGetHasherScratch() bytes or more. In a batch: zeros.
+    struct TrmScratch scratch;
+    /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED and TRM_STATUS_TABLE_FULL bits. 0: no
+    /// status. Not written by TRM_HASH_OPERATION_CLEAR.
+    VkDeviceAddress status;
+    /// trmGetHasherTimestampCount() queries. Not used in a batch.
+    struct TrmTimestamps timestamps;
+} TrmHashInfo;
+
 /// The first members of every info struct. Cast a pointer to an info to TrmInfoHeader * to store infos of several types
 /// in one list.
 typedef struct TrmInfoHeader {
@@ -1317,6 +1434,85 @@ TrmResult trmGetMergerTimestampCount(TrmMerger merger, uint32_t maxCount, uint32
 /// @param info Written ranges must not overlap any other range. If all counts are zero, or countA for bounds, only the
 ///   status, countOut and segments.offsetsOut are written.
 TrmResult trmCmdMerge(VkCommandBuffer commandBuffer, TrmMerger merger, const struct TrmMergeInfo *info);
+
+/// Creates a hasher with every pipeline that its operation can use: in batches of several problems only with
+/// TRM_HASHER_CREATE_BATCHES_BIT. This is slow: create hashers once. Hashers with equal parameters share their
+/// pipelines.
+///
+/// TrmDeviceCreateInfo::creationThreads threads create the pipelines and end before the call returns. If the system
+/// creates no thread, the calling thread creates all pipelines. With TRM_HASHER_CREATE_DEFERRED_BIT the call creates no
+/// pipelines: see trmCompileHasher().
+///
+/// @param hasher Destroy it with trmDestroyHasher() before the VkDevice; NULL on failure.
+TrmResult trmCreateHasher(TrmDevice device, const struct TrmHasherCreateInfo *info, TrmHasher *hasher);
+
+/// Destroys a hasher, and its pipelines unless another hasher shares them. All command buffers recorded with it must
+/// have finished execution and must not be submitted again. NULL is ignored.
+void trmDestroyHasher(TrmHasher hasher);
+
+/// Creates pipelines of a hasher with TRM_HASHER_CREATE_DEFERRED_BIT on the calling thread, until every remaining
+/// pipeline is created or in progress on another thread. Any number of threads may call it at once. The hasher is ready
+/// when all calls have returned.
+///
+/// @return VkResult of a pipeline whose creation failed. The next call tries again.
+TrmResult trmCompileHasher(TrmHasher hasher);
+
+/// Returns whether all pipelines have been created. Until then, recording an operation returns TRM_ERROR_NOT_READY.
+/// Always VK_TRUE without TRM_HASHER_CREATE_DEFERRED_BIT.
+TrmResult trmGetHasherReady(TrmHasher hasher, VkBool32 *ready);
+
+/// Returns the bytes of a table with room for capacity keys, a multiple of 16. A table has slices of 1024 slots, at
+/// least one, and an overflow slice for each 32 of them. An insertion that finds no slot reports the key as left over.
+TrmResult trmGetHasherTableSize(TrmHasher hasher, uint32_t capacity, VkDeviceSize *size);
+
+/// Returns the bytes of scratch that suffice for every batch of at most maxCount keys. The size is non-decreasing in
+/// maxCount. 0 for searches and for clearing. Changes of a table need about 16 to 20 bytes for each key.
+///
+/// @param maxCount At most the hasher's maxCount.
+TrmResult trmGetHasherScratch(TrmHasher hasher, uint32_t maxCount, VkDeviceSize *size);
+
+/// Returns the number of queries that TrmHashInfo::timestamps needs for a batch of exactly maxCount keys: one before
+/// the first pass and one after each pass. All are written. Queries of passes that the operation does not need receive
+/// the time of its end.
+///
+/// @param maxCount At most the hasher's maxCount.
+TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32_t *count);
+
+/// Appends an operation on a table to commandBuffer. Keys and values of the table are the same on every device
+/// afterwards. Their places in the table are not.
+///
+/// Example: the vertices of a mesh are inserted with their indices; of equal vertices, the first one.
+/// @code{.c}
+/// TrmHashInfo insert = {.sType = TRM_STRUCTURE_TYPE_HASH_INFO, .structSize = sizeof insert};
+/// insert.table = table;
+/// insert.capacity = 2000000;
+/// insert.count.max = 1000000;
+/// insert.keys = vertices;
+/// insert.values = indices;
+/// insert.scratch = scratch;
+/// TrmResult result = trmCmdHash(commandBuffer, inserter, &insert);
+/// @endcode
+///
+/// - Commands: one dispatch for TRM_HASH_OPERATION_FIND and TRM_HASH_OPERATION_CLEAR. Otherwise the hashes of the keys,
+///   a sort by their first bits, and two more, with barriers between them. Timestamps and labels if requested.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read and on the count,
+///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch, SHADER_STORAGE_WRITE on outputs.
+///   TRM_HASH_OPERATION_FIND only reads the table.
+/// - Last access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE.
+/// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table) and
+///   after it (uses of the table, reads of the outputs). Two calls with the same scratch need a barrier between them
+///   as well.
+/// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
+///   changed.
+/// - Waiting: as trmCmdSort().
+///
+/// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
+///   compute; externally synchronized.
+/// @param info Written ranges must not overlap any other range. The table was cleared with the same capacity by a hasher
+///   with the same types, unless this operation clears it. Only hashers have written it since.
+TrmResult trmCmdHash(VkCommandBuffer commandBuffer,
+                     TrmHasher hasher,
+                     const struct TrmHashInfo *info);
 
 /// Returns the bytes of scratch that trmCmdBatch() needs for these infos. The result depends on their handles and
 /// maximum counts. Addresses and info->scratch are ignored.

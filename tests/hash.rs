@@ -2,9 +2,21 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
+// Tests of recording declare this file in a macro, where rustfmt does not see it.
+#[cfg(rustfmt)]
+#[path = "hash/calls.rs"]
+mod calls;
 mod common;
+#[path = "merge/problem.rs"]
+mod merge;
+#[path = "hash/recording.rs"]
+mod recording;
+#[path = "hash/refused.rs"]
+mod refused;
 #[path = "hash/results.rs"]
 mod results;
+#[path = "sort/problem.rs"]
+mod sort;
 #[path = "hash/table.rs"]
 mod table;
 
@@ -20,6 +32,13 @@ fn main() -> ExitCode {
         results::equal_keys,
         results::adversarial_keys,
         results::churn,
+        results::slices_without_keys,
+        recording::batches_of_tables_sorts_and_merges,
+        recording::twenty_runs,
+        recording::strangers,
+        recording::secondary_command_buffers,
+        recording::timestamps,
+        refused::refusals,
     ];
     harness::run(tests.into(), || coverage::prove("hash", include_str!("hash/coverage.txt")))
 }

@@ -1,10 +1,11 @@
-//! Sorts, splits and merges of host memory in one call, against the standard library's stable sort.
+//! Sorts, splits, merges and searches of host memory in one call, against the standard library.
 
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
+use std::collections::HashMap;
 use trommel::host::{
-    Buckets, Context, lower_bound, merge, merge_pairs, set_difference, set_intersection, set_symmetric_difference,
-    set_union, sort, sort_pairs, split, split_pairs, unique, upper_bound,
+    Buckets, Context, find_in, lower_bound, merge, merge_pairs, set_difference, set_intersection,
+    set_symmetric_difference, set_union, sort, sort_pairs, split, split_pairs, unique, upper_bound,
 };
 use trommel::{Error, MergeOperation};
 
@@ -38,7 +39,7 @@ fn check(context: &Context, by: Buckets<'_>, buckets: u32, bucket: impl Fn(usize
 
 /// Uses the context that is kept until the process ends.
 #[test]
-fn one_call_sorts_splits_and_merges() {
+fn one_call_sorts_splits_merges_and_finds() {
     let (mut keys, mut values) = (vec![3, 1, 2], vec![30, 10, 20]);
     sort(&mut keys).unwrap();
     assert_eq!(keys, [1, 2, 3]);
@@ -55,6 +56,7 @@ fn one_call_sorts_splits_and_merges() {
     assert_eq!(pairs, Ok((vec![1, 1, 2, 3, 3], vec![10, 11, 21, 30, 31])));
     assert_eq!(lower_bound(&[9, 3, 0, 4], &[1, 3, 3, 7]), Ok(vec![4, 1, 0, 3]));
     assert_eq!(upper_bound(&[9, 3, 0, 4], &[1, 3, 3, 7]), Ok(vec![4, 3, 0, 3]));
+    assert_eq!(find_in(&[7, 5, 7], &[70, 50, 71], &[5, 6, 7]), Ok(vec![Some(50), None, Some(70)]));
     let (a, b) = ([1, 3, 3, 7], [3, 7, 7, 9]);
     assert_eq!(set_union(&a, &b), Ok(vec![1, 3, 3, 7, 7, 9]));
     assert_eq!(set_intersection(&a, &b), Ok(vec![3, 7]));
@@ -189,4 +191,39 @@ fn sequences_are_merged_and_values_go_with_their_keys() {
     );
     let refused = context.merge_pairs((&a, &values_a[1..]), (&b, &values_b)).unwrap_err();
     assert!(matches!(refused, Error::TooSmall { argument: "valuesA.size", .. }));
+}
+
+#[test]
+fn needles_are_found_among_keys() {
+    let context = Context::new().unwrap();
+    let keys = random_keys();
+    let values: Vec<u32> = (0..COUNT as u32).map(|i| !i).collect();
+    // Every other needle is a key. The reserved keys of tables are keys as others.
+    let needles: Vec<u32> = keys.iter().flat_map(|key| [*key, key ^ 1]).chain([u32::MAX, u32::MAX - 1]).collect();
+    let mut expected = HashMap::new();
+    for (key, value) in keys.iter().zip(&values) {
+        expected.entry(*key).or_insert(*value);
+    }
+    let expected: Vec<_> = needles.iter().map(|needle| expected.get(needle).copied()).collect();
+    assert_eq!(context.find_in(&keys, &values, &needles), Ok(expected));
+    let reserved = [u32::MAX, u32::MAX - 1];
+    assert_eq!(context.find_in(&reserved, &[u32::MAX, 3], &reserved), Ok(vec![Some(u32::MAX), Some(3)]));
+    assert_eq!(context.find_in(&[], &[], &[3]), Ok(vec![None]));
+    assert_eq!(context.find_in(&keys, &values, &[]), Ok(vec![]));
+    assert_eq!(context.find_in(&[7; 3], &[1, 2, 3, 4], &[7]), Ok(vec![Some(1)]));
+    // The hashes of all keys have the same first bits. A table has no room for all.
+    let crowded: Vec<u32> = (0..3000).map(|i| unmix(0x1234_0000 + i)).collect();
+    let found = context.find_in(&crowded, &values[..3000], &crowded).unwrap();
+    assert_eq!(found, values[..3000].iter().copied().map(Some).collect::<Vec<_>>());
+    let refused = context.find_in(&keys, &values[1..], &keys).unwrap_err();
+    assert!(matches!(refused, Error::TooSmall { argument: "values.size", .. }));
+}
+
+/// The key with a hash.
+fn unmix(mut hash: u32) -> u32 {
+    hash ^= hash >> 16;
+    hash = hash.wrapping_mul(0x7ed1_b41d);
+    hash ^= (hash >> 13) ^ (hash >> 26);
+    hash = hash.wrapping_mul(0xa5cb_9243);
+    hash ^ (hash >> 16)
 }

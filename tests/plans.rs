@@ -5,6 +5,8 @@ mod common;
 mod limits;
 #[path = "plans/scratch.rs"]
 mod scratch;
+#[path = "plans/tables.rs"]
+mod tables;
 
 use ash::vk;
 use ash::vk::Handle as _;

@@ -3,6 +3,7 @@
 mod api;
 mod build;
 mod engine;
+pub mod hash;
 pub mod merge;
 mod package;
 pub mod sort;

@@ -4,6 +4,8 @@
 
 #[path = "arguments/creating.rs"]
 mod creating;
+#[path = "arguments/hashes.rs"]
+mod hashes;
 #[path = "arguments/merges.rs"]
 mod merges;
 #[path = "arguments/recording.rs"]
@@ -12,6 +14,7 @@ mod recording;
 mod splits;
 
 use anyhow::{Result, ensure};
+use ffi_tests::hash::{hash_info, hasher_info};
 use ffi_tests::merge::{merge_info, merger_info};
 use ffi_tests::sort::{library_of_sorts, sort_info, sorter_info};
 use ffi_tests::split::{split_info, splitter_info};
@@ -104,6 +107,7 @@ fn what_is_left_out_says_so() -> Result<()> {
     let reason = "built without the feature \"sort\"";
     let mut refusals = Refusals(api, Vec::new());
     let (mut sorter, mut splitter, mut merger) = (ptr::dangling_mut(), ptr::dangling_mut(), ptr::dangling_mut());
+    let mut hasher = ptr::dangling_mut();
     let (mut size, mut count) = (UNTOUCHED, 7);
     // SAFETY: no pointer is followed.
     unsafe {
@@ -151,8 +155,19 @@ fn what_is_left_out_says_so() -> Result<()> {
         refusals.expect("ready", (merge.trmGetMergerReady)(merger, &mut count), NOT_BUILT, reason);
         refusals.expect("merge", (merge.trmCmdMerge)(commands, merger, &merge_info()), NOT_BUILT, reason);
         (merge.trmDestroyMerger)(ptr::null_mut());
+        let reason = "built without the feature \"hash\"";
+        let hash = &api.hash;
+        let result = (hash.trmCreateHasher)(engine.device, &hasher_info(), &mut hasher);
+        refusals.expect("create", result, NOT_BUILT, reason);
+        refusals.expect("table", (hash.trmGetHasherTableSize)(hasher, 1, &mut size), NOT_BUILT, reason);
+        refusals.expect("scratch", (hash.trmGetHasherScratch)(hasher, 1, &mut size), NOT_BUILT, reason);
+        refusals.expect("timestamps", (hash.trmGetHasherTimestampCount)(hasher, 1, &mut count), NOT_BUILT, reason);
+        refusals.expect("compile", (hash.trmCompileHasher)(hasher), NOT_BUILT, reason);
+        refusals.expect("ready", (hash.trmGetHasherReady)(hasher, &mut count), NOT_BUILT, reason);
+        refusals.expect("hash", (hash.trmCmdHash)(commands, hasher, &hash_info()), NOT_BUILT, reason);
+        (hash.trmDestroyHasher)(ptr::null_mut());
     }
-    assert!(sorter.is_null() && splitter.is_null() && merger.is_null());
+    assert!(sorter.is_null() && splitter.is_null() && merger.is_null() && hasher.is_null());
     assert_eq!((size, count), (UNTOUCHED, 7), "outputs are written on success only");
     refusals.finish()?;
     engine.finish()
@@ -163,10 +178,16 @@ fn batches_say_what_is_left_out() -> Result<()> {
     let engine = Engine::new(Api::load(library_of_sorts()?)?)?;
     let sorter = engine.sorter(TrmValueType::None)?;
     let (sort, split, merge) = (TrmSortInfo { sorter, ..sort_info() }, split_info(), merge_info());
+    let hash = hash_info();
     let sort = (&raw const sort).cast();
     let mut refusals = Refusals(&engine.api, Vec::new());
     let mut size = UNTOUCHED;
-    for (what, info) in [("split", (&raw const split).cast()), ("merge", (&raw const merge).cast())] {
+    let others = [
+        ("split", (&raw const split).cast()),
+        ("merge", (&raw const merge).cast()),
+        ("hash", (&raw const hash).cast()),
+    ];
+    for (what, info) in others {
         // SAFETY: the infos are valid.
         let result = unsafe { (engine.api.trmGetBatchScratch)(&batch_info(&[sort, info]), &mut size) };
         refusals.expect(what, result, NOT_BUILT, &format!("built without the feature \"{what}\""));

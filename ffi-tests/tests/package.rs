@@ -151,6 +151,16 @@ fn c_and_cpp_programs_merge() -> Result<()> {
 }
 
 #[test]
+fn c_and_cpp_programs_hash() -> Result<()> {
+    for program in [package()?.compiled("cc", "c99", "c/hash.c")?, package()?.compiled("c++", "c++17", "cpp/hash.cpp")?]
+    {
+        let text = run_quietly(&mut Command::new(program))?;
+        ensure!(text.contains("keys inserted and found, 0 wrong"), "{text}");
+    }
+    Ok(())
+}
+
+#[test]
 fn cmake_compares_versions() -> Result<()> {
     let folder = empty_folder("version")?;
     let (major, minor) = (env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"));

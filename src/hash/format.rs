@@ -27,13 +27,11 @@ impl Format {
         let malformed = |argument, why: String| Err(Error::Malformed { argument, why });
         let [key_words, value_words] = words(info.key, info.value)?;
         if info.value == ValueType::Index {
-            return malformed("valueType", "a table has no values of its own".into());
+            return malformed("valueType", "a table stores no indices of items".into());
         }
         let limited = |argument, value: u32, limit: u32, why| match value {
             0 => Ok(limit),
-            value if value > limit => {
-                Err(Error::TooLarge { argument, value: value.into(), limit: limit.into(), why })
-            }
+            value if value > limit => Err(Error::TooLarge { argument, value: value.into(), limit: limit.into(), why }),
             value => Ok(value),
         };
         Ok(Self {
@@ -83,7 +81,7 @@ impl Format {
 
     /// Bytes of a table.
     pub(crate) fn table_bytes(&self, capacity: u32) -> u64 {
-        let slices = slices_of(capacity);
+        let slices = slices_of(capacity.max(1));
         let all = u64::from(slices) + u64::from(slices.div_ceil(OVERFLOW_SHARE));
         u64::from(HEADER_BYTES) + all * u64::from(SLICE_SLOTS * slot_words(self.key_words, self.value_words) * 4)
     }

@@ -20,6 +20,9 @@ mod info;
 mod interface;
 mod plan;
 mod planner;
+#[cfg(test)]
+#[cfg(feature = "hash")]
+mod tests;
 
 pub use format::table_size;
 pub use hasher::{HashInfo, Hasher};

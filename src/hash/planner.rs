@@ -63,7 +63,7 @@ impl HashPlanner {
         self.sorts.then_some(&self.sort)
     }
 
-    fn variants(&self) -> Result<Vec<crate::core::pipelines::Variant>> {
+    pub(super) fn variants(&self) -> Result<Vec<crate::core::pipelines::Variant>> {
         let counts = Counts { ends: |alone| self.range_ends(alone).collect::<Vec<_>>(), most: self.format.max_count };
         variants(self.batches, &counts, |Recording { alone, another }, count, visit| {
             if another {

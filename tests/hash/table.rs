@@ -1,13 +1,14 @@
 //! A table on the device beside its model: a map of the standard library. After each operation every byte but those of
 //! the table and of scratch is compared.
 
+use crate::common::contexts::assert_silence;
 use crate::common::keys::Random;
 use ash::vk;
 use std::collections::HashMap;
 use std::ops::Range as Bytes;
 use trommel::host::{Buffer, Context};
 use trommel::{
-    Count, HashInfo, HashOperation, Hasher, HasherInfo, KeyType, Range, Request, Result, STATUS_COUNT_CLAMPED,
+    Count, HashInfo, HashOperation, Hasher, HasherInfo, KeyType, Range, Result, STATUS_COUNT_CLAMPED,
     STATUS_TABLE_FULL, Scratch, ValueType,
 };
 
@@ -107,6 +108,23 @@ impl Memory {
     }
 }
 
+/// A request with its memory.
+pub(crate) struct Prepared {
+    before: Vec<u32>,
+    buffer: Buffer,
+    _scratch: Buffer,
+    /// Keys, values, bits, left over keys and values, their number, the status, the count.
+    places: [Bytes<usize>; 8],
+    pub(crate) info: HashInfo,
+}
+
+impl Prepared {
+    /// Whether no byte has changed.
+    pub(crate) fn is_untouched(&self, context: &Context) -> bool {
+        context.download::<u32>(&self.buffer, self.before.len()).expect("memory") == self.before
+    }
+}
+
 /// A table on a device, and its model.
 pub(crate) struct Table<'a> {
     pub(crate) context: &'a Context,
@@ -131,8 +149,7 @@ impl<'a> Table<'a> {
         let bytes = hashers[0].table_size(capacity) + 2 * GUARD;
         let mut random = Random::new(capacity.into());
         let table = context.upload(&random.words(bytes as usize / 4)).expect("a table");
-        let mut this =
-            Self { context, types, capacity, table, hashers: hashers.into(), model: HashMap::new(), random };
+        let mut this = Self { context, types, capacity, table, hashers: hashers.into(), model: HashMap::new(), random };
         this.apply(&Batch::new(HashOperation::Clear, types, Vec::new(), &mut Random::new(1)));
         this
     }
@@ -154,9 +171,20 @@ impl<'a> Table<'a> {
 
     /// Applies a batch to the table and to the model, and compares all outputs. Returns the keys that found no slot.
     pub(crate) fn apply(&mut self, batch: &Batch) -> Leftovers {
+        let prepared = self.prepare(batch);
+        let hasher = self.hasher(batch.operation).clone();
+        self.run(|commands| {
+            // SAFETY: the buffers outlive run(), which waits.
+            unsafe { hasher.cmd_hash(commands, &prepared.info) }
+        });
+        self.check_batch(batch, &prepared)
+    }
+
+    /// Memory of a batch, and its request.
+    pub(crate) fn prepare(&mut self, batch: &Batch) -> Prepared {
         let (types, hasher) = (self.types, self.hasher(batch.operation).clone());
-        let (items, len) = (batch.keys.len(), batch.len());
-        let changes = matches!(batch.operation, HashOperation::Insert | HashOperation::Assign);
+        let items = batch.keys.len();
+        let changes = batch.operation == HashOperation::Insert || batch.operation == HashOperation::Assign;
         let mut memory = Memory { before: self.random.words(items * 16 + 256), end: 0 };
         let scratch_size = hasher.scratch_size(items as u32).expect("scratch");
         let keys = memory.input(&batch.keys.concat());
@@ -171,10 +199,10 @@ impl<'a> Table<'a> {
 
         let buffer = self.context.upload(&memory.before).expect("memory");
         let scratch = self.context.upload(&self.random.words(scratch_size as usize / 4 + 1)).expect("scratch");
-        let range = |place: &Bytes<usize>| Range::new(buffer.address() + place.start as u64 * 4, place.len() as u64 * 4);
+        let range =
+            |place: &Bytes<usize>| Range::new(buffer.address() + place.start as u64 * 4, place.len() as u64 * 4);
         let wanted = |place: &Bytes<usize>| if batch.outputs { range(place) } else { Range::NONE };
         let address = |place: &Bytes<usize>| wanted(place).address;
-        let has_keys = batch.operation != HashOperation::Clear;
         let info = HashInfo {
             table: self.range(),
             capacity: self.capacity,
@@ -192,26 +220,31 @@ impl<'a> Table<'a> {
             status: address(&status),
             timestamps: None,
         };
-        self.run(|commands| {
-            // SAFETY: the buffers outlive run(), which waits.
-            unsafe { hasher.cmd_hash(commands, &info) }
-        });
+        let places = [keys, values, found, leftover_keys, leftover_values, leftover_count, status, count];
+        Prepared { before: memory.before, buffer, _scratch: scratch, places, info }
+    }
 
-        let found_words = self.context.download::<u32>(&buffer, memory.before.len()).expect("memory");
-        let mut expected = memory.before.clone();
+    /// Applies a batch that has run to the model, and compares all outputs. Returns the keys that found no slot.
+    pub(crate) fn check_batch(&mut self, batch: &Batch, prepared: &Prepared) -> Leftovers {
+        let (types, len) = (self.types, batch.len());
+        let changes = batch.operation == HashOperation::Insert || batch.operation == HashOperation::Assign;
+        let has_keys = batch.operation != HashOperation::Clear;
+        let Prepared { before, buffer, places, .. } = prepared;
+        let [keys, values, found, leftover_keys, leftover_values, leftover_count, status, count] = places;
+        let found_words = self.context.download::<u32>(buffer, before.len()).expect("memory");
+        let mut expected = before.clone();
         let key_count = batch.keys.len();
         let mut leftovers = Leftovers::new();
         let mut is_full = 0;
         if changes && batch.outputs {
             let count = found_words[leftover_count.start] as usize;
             assert!(count <= len, "{count} of {len} keys are left over");
-            let part = |place: &Bytes<usize>, words: usize, i: usize| found_words[place.start + words * i..][..words].to_vec();
+            let part =
+                |place: &Bytes<usize>, words: usize, i: usize| found_words[place.start + words * i..][..words].to_vec();
             leftovers = (0..count)
-                .map(|i| {
-                    (part(&leftover_keys, types.key_words(), i), part(&leftover_values, types.value_words(), i))
-                })
+                .map(|i| (part(leftover_keys, types.key_words(), i), part(leftover_values, types.value_words(), i)))
                 .collect();
-            for (place, words) in [(&leftover_keys, types.key_words()), (&leftover_values, types.value_words())] {
+            for (place, words) in [(leftover_keys, types.key_words()), (leftover_values, types.value_words())] {
                 let written = place.start..place.start + words * count;
                 expected[written.clone()].copy_from_slice(&found_words[written]);
             }
@@ -254,12 +287,12 @@ impl<'a> Table<'a> {
         }
         let wrong = (0..expected.len()).find(|word| found_words[*word] != expected[*word]);
         let wrong = wrong.map(|word| (word, found_words[word], expected[word]));
-        let places = [&keys, &values, &found, &leftover_keys, &leftover_values, &leftover_count, &status, &count];
+        let places = [keys, values, found, leftover_keys, leftover_values, leftover_count, status, count];
         assert_eq!(wrong, None, "{:?} {types:?}, word, found, expected; arrays at {places:?}", batch.operation);
         leftovers
     }
 
-    fn run(&self, record: impl Fn(vk::CommandBuffer) -> Result<()>) {
+    pub(crate) fn run(&self, record: impl Fn(vk::CommandBuffer) -> Result<()>) {
         let edges = |words: &[u32]| {
             let guard = GUARD as usize / 4;
             [words[..guard].to_vec(), words[words.len() - guard..].to_vec()].concat()
@@ -277,15 +310,11 @@ impl<'a> Table<'a> {
         let batch = Batch::new(HashOperation::Find, self.types, keys, &mut Random::new(2));
         self.apply(&batch);
         assert_eq!(self.header()[3] as usize, self.model.len(), "the number of keys in the header");
+        assert_silence(self.context);
     }
 
-    /// The request of a batch without memory, for refusals.
-    pub(crate) fn info(&self, count: u32) -> HashInfo {
-        HashInfo { table: self.range(), capacity: self.capacity, count: Count::host(count), ..HashInfo::default() }
+    /// All words of the table.
+    pub(crate) fn words(&self) -> Vec<u32> {
+        self.context.download(&self.table, self.table.size() as usize / 4).expect("the table")
     }
-}
-
-#[allow(dead_code, reason = "for batches")]
-pub(crate) fn request<'a>(hasher: &'a Hasher, info: HashInfo) -> Request<'a> {
-    Request::Hash(hasher, info)
 }

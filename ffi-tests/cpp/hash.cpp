@@ -1,0 +1,137 @@
+// Hash tables through trommel.hpp, against std::unordered_map: values of several words are inserted, assigned, erased in
+// a batch with a sort, and found.
+
+#include <unordered_map>
+
+#include <trommel/hash.hpp>
+#include <trommel/sort.hpp>
+
+#include "test.hpp"
+
+namespace {
+
+constexpr std::uint32_t COUNT = 9000;
+constexpr std::uint32_t CAPACITY = 12000;
+constexpr std::uint32_t VALUE_WORDS = 3;
+using Value = std::vector<std::uint32_t>;
+
+std::uint32_t key_of(std::uint32_t i) { return i * 2654435761u >> 19; }
+
+/// The keys of a batch, and values that no other batch has.
+struct Batch {
+    Batch(const Engine &engine, std::uint32_t count, std::uint32_t first)
+        : words(count), values(count * VALUE_WORDS), keys(engine, count), memory(engine, count * VALUE_WORDS) {
+        for (std::uint32_t i = 0; i < count; ++i) words[i] = key_of(first + i);
+        for (std::uint32_t i = 0; i < count * VALUE_WORDS; ++i) values[i] = (first + i) * 77u;
+        std::copy(words.begin(), words.end(), keys.buffer.mapped);
+        std::copy(values.begin(), values.end(), memory.buffer.mapped);
+    }
+
+    Value value(std::size_t i) const {
+        const auto first = values.begin() + static_cast<std::ptrdiff_t>(i * VALUE_WORDS);
+        return {first, first + VALUE_WORDS};
+    }
+
+    Words words, values;
+    Memory keys, memory;
+};
+
+void run(const Engine &engine) {
+    const trommel::Device device(library_info(&engine));
+    const auto inserts = trommel::hasherInfo(TRM_HASH_OPERATION_INSERT, TRM_KEY_TYPE_U32, VALUE_WORDS * 4);
+    EXPECT(inserts.valueType == TRM_VALUE_TYPE_BYTES && inserts.valueSize == 12);
+    const trommel::Hasher insert(device, inserts);
+    const trommel::Hasher clear(device, trommel::withOperation(inserts, TRM_HASH_OPERATION_CLEAR));
+    const trommel::Hasher erase(
+        device, trommel::withBatches(trommel::withOperation(inserts, TRM_HASH_OPERATION_ERASE)));
+    const trommel::Hasher find(device, trommel::withOperation(inserts, TRM_HASH_OPERATION_FIND));
+    auto deferred = trommel::withOperation(inserts, TRM_HASH_OPERATION_ASSIGN);
+    deferred.flags |= TRM_HASHER_CREATE_DEFERRED_BIT;
+    const trommel::Hasher assign(device, deferred);
+    EXPECT(insert.ready() && !assign.ready());
+    assign.compile();
+    EXPECT(assign.ready());
+    EXPECT(find.timestampCount(COUNT) == 2 && insert.timestampCount(COUNT) > 2);
+    EXPECT(find.scratchSize(COUNT) == 0);
+    EXPECT(find.tableSize(CAPACITY) == insert.tableSize(CAPACITY));
+    try {
+        trommel::Hasher(device, trommel::hasherInfo(TRM_HASH_OPERATION_INSERT, TRM_KEY_TYPE_U16));
+        EXPECT(!"no error");
+    } catch (const trommel::Error &error) {
+        EXPECT(error.result() == TRM_ERROR_MALFORMED);
+    }
+    const trommel::Sorter sorter(device, trommel::withBatches(trommel::sorterInfo(TRM_KEY_TYPE_U32)));
+
+    const Batch first(engine, COUNT, 0), second(engine, COUNT, COUNT / 2), third(engine, COUNT / 3, 17);
+    const Memory table(engine, insert.tableSize(CAPACITY) / 4), to_sort(engine, first.words);
+    const Memory found(engine, (COUNT + 31) / 32), values(engine, COUNT * VALUE_WORDS);
+    const Memory scratch(engine, std::max(insert.scratchSize(COUNT), assign.scratchSize(COUNT)) / 4);
+    auto info = trommel::info<TrmHashInfo>();
+    info.table = table.range();
+    info.capacity = CAPACITY;
+    const auto batch_of = [&](const Batch &batch) {
+        auto made = info;
+        made.count.max = static_cast<std::uint32_t>(batch.words.size());
+        made.keys = batch.keys.range();
+        made.values = batch.memory.range();
+        made.scratch = scratch.scratch();
+        return made;
+    };
+    auto sort = trommel::info<TrmSortInfo>();
+    sort.count.max = COUNT;
+    sort.keys = to_sort.range();
+    trommel::Batch batch;
+    batch.add(erase, batch_of(third));
+    batch.add(sorter, sort);
+    const Memory batch_scratch(engine, batch.scratchSize() / 4);
+    auto search = batch_of(first);
+    search.values = values.range();
+    search.found = found.range();
+
+    const auto wait_for_writes = [&] {
+        barrier(&engine, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+                VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
+    };
+    begin(&engine);
+    clear.cmdHash(engine.commands, info);
+    wait_for_writes();
+    insert.cmdHash(engine.commands, batch_of(first));
+    wait_for_writes();
+    assign.cmdHash(engine.commands, batch_of(second));
+    wait_for_writes();
+    batch.cmd(engine.commands, batch_scratch.scratch());
+    wait_for_writes();
+    find.cmdHash(engine.commands, search);
+    barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+    submit_and_wait(&engine);
+
+    std::unordered_map<std::uint32_t, Value> model;
+    for (std::size_t i = 0; i < first.words.size(); ++i) model.emplace(first.words[i], first.value(i));
+    for (std::size_t i = 0; i < second.words.size(); ++i) model[second.words[i]] = second.value(i);
+    for (const auto key : third.words) model.erase(key);
+    std::size_t missing = 0;
+    for (std::size_t i = 0; i < COUNT; ++i) {
+        const auto expected = model.find(first.words[i]);
+        const bool is_found = (found.buffer.mapped[i / 32] >> i % 32 & 1) != 0;
+        EXPECT(is_found == (expected != model.end()));
+        const Value none(VALUE_WORDS, 0xffffffffu);
+        const Value &value = is_found ? expected->second : none;
+        EXPECT(std::equal(value.begin(), value.end(), values.buffer.mapped + i * VALUE_WORDS));
+        missing += is_found ? 0 : 1;
+    }
+    EXPECT(missing != 0 && missing != COUNT);
+    auto sorted = first.words;
+    std::sort(sorted.begin(), sorted.end());
+    EXPECT(to_sort.begins_with(sorted));
+    std::cout << COUNT << " keys inserted and found, 0 wrong\n";
+}
+
+}  // namespace
+
+int main() {
+    Engine engine;
+    create_engine(&engine);
+    run(engine);
+    destroy_engine(&engine);
+    return 0;
+}

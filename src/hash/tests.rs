@@ -1,0 +1,249 @@
+//! Tests of formats and plans. Plans are those of the device that the environment selects.
+
+#![allow(clippy::cast_possible_truncation, reason = "tests are small")]
+
+use super::format::Format;
+use super::{HashInfo, HashOperation, HasherInfo};
+use crate::core::plan::Plan;
+use crate::shared::{HASH_ASSIGN, HASH_ERASE, HASH_INSERT};
+use crate::{KeyType, ValueType};
+
+fn refused(info: HasherInfo) -> String {
+    Format::new(&info).expect_err("a refusal").to_string()
+}
+
+/// A table of each number of words of keys and values.
+const TYPES: [(KeyType, ValueType); 7] = [
+    (KeyType::U32, ValueType::None),
+    (KeyType::F32, ValueType::U32),
+    (KeyType::I32, ValueType::Bytes(12)),
+    (KeyType::U64, ValueType::None),
+    (KeyType::F64, ValueType::Bytes(8)),
+    (KeyType::U32x3, ValueType::U32),
+    (KeyType::U32x4, ValueType::None),
+];
+
+#[test]
+fn formats_are_refused() {
+    let keys = HasherInfo::keys();
+    for (key, name) in [
+        (KeyType::U8, "U8"),
+        (KeyType::U16, "U16"),
+        (KeyType::I8, "I8"),
+        (KeyType::I16, "I16"),
+        (KeyType::F16, "F16"),
+        (KeyType::Bf16, "Bf16"),
+    ] {
+        let text = format!("keyType is malformed: {name} is narrower than a word");
+        assert_eq!(refused(HasherInfo { key, ..keys }), text);
+    }
+    for bytes in [0, 2, 4100] {
+        let text = format!("valueSize is malformed: {bytes} is not a multiple of 4 from 4 to 4096");
+        assert_eq!(refused(HasherInfo { value: ValueType::Bytes(bytes), ..keys }), text);
+    }
+    for (key, bytes) in [(KeyType::U32, 16), (KeyType::U64, 12), (KeyType::U32x3, 8), (KeyType::U32x4, 4)] {
+        let together = key.size() + bytes;
+        let text = format!("valueSize is malformed: key and value have {together} bytes together, more than 16");
+        assert_eq!(refused(HasherInfo { key, value: ValueType::Bytes(bytes), ..keys }), text);
+    }
+    assert_eq!(
+        refused(HasherInfo { value: ValueType::Index, ..keys }),
+        "valueType is malformed: a table stores no indices of items"
+    );
+    assert_eq!(
+        refused(HasherInfo { max_count: (1 << 30) + 1, ..keys }),
+        "maxCount 1073741825 > 1073741824, the most keys of a batch"
+    );
+    assert_eq!(
+        refused(HasherInfo { max_capacity: (1 << 31) + 1, ..keys }),
+        "maxCapacity 2147483649 > 2147483648, the most slots of a table"
+    );
+    let refused = super::table_size(KeyType::U8, ValueType::None, 5).unwrap_err().to_string();
+    assert_eq!(refused, "keyType is malformed: U8 is narrower than a word");
+}
+
+#[test]
+fn formats_follow_from_infos() {
+    for (key, value) in TYPES {
+        for operation in HashOperation::ALL {
+            let info = HasherInfo { key, value, ..HasherInfo::keys() }.operation(operation);
+            assert_eq!(info.check(), Ok(()));
+            let format = Format::new(&info).unwrap();
+            assert_eq!([format.key_words, format.value_words], [key.size() / 4, value.size() / 4]);
+            assert_eq!([format.max_count, format.max_capacity], [1 << 30, 1 << 31]);
+            // The sort moves what a workgroup cannot compute from the hash: the value, or the index.
+            let sorter = format.sorter(16);
+            let moved = match [format.key_words, format.value_words] {
+                [1, 0] => ValueType::None,
+                [1, 1] if operation.reads_values() => ValueType::U32,
+                [1, 1] => ValueType::None,
+                _ => ValueType::Index,
+            };
+            assert_eq!((sorter.key, sorter.value, sorter.begin_bit), (KeyType::U32, moved, 16));
+        }
+    }
+    let bits = |operation| Format::new(&HasherInfo::keys().operation(operation)).unwrap().operation_bits();
+    assert_eq!(
+        [HashOperation::Insert, HashOperation::Assign, HashOperation::Erase].map(bits),
+        [HASH_INSERT, HASH_ASSIGN, HASH_ERASE]
+    );
+    let begin = |max_capacity| Format::new(&HasherInfo { max_capacity, ..HasherInfo::keys() }).unwrap().begin_bit();
+    assert_eq!(
+        [1, 1024, 1025, 1 << 18, (1 << 18) + 1, 0].map(begin),
+        [None, None, Some(24), Some(24), Some(16), Some(16)]
+    );
+}
+
+/// A header, slices, and an overflow slice for each 32 of them. Slots have one, two or four words.
+#[test]
+fn table_sizes() {
+    let size = |capacity| super::table_size(KeyType::U32, ValueType::None, capacity).unwrap();
+    for (capacity, slices) in
+        [(0, 2), (1, 2), (1024, 2), (1025, 3), (32 * 1024, 33), (32 * 1024 + 1, 35), (1 << 31, (1 << 21) + (1 << 16))]
+    {
+        assert_eq!(size(capacity), 256 + slices * 4096, "{capacity}");
+    }
+    for ((key, value), words) in TYPES.into_iter().zip([1, 2, 4, 2, 4, 4, 4]) {
+        let size = super::table_size(key, value, 1 << 31).unwrap();
+        assert_eq!(size, 256 + ((1 << 21) + (1 << 16)) * 4096 * words, "{key:?} {value:?}");
+        assert_eq!(size % 16, 0);
+    }
+}
+
+#[cfg(feature = "host")]
+mod plans {
+    use super::*;
+    use crate::core::handle::{One, Options};
+    use crate::core::primitive::Planner as _;
+    use crate::core::scratch::Layout;
+    use crate::hash::planner::HashPlanner;
+    use crate::host::Context;
+    use crate::tests::hazards::{Truth, check};
+    use crate::tests::problems::SCRATCH;
+    use crate::{Count, Range};
+    use std::rc::Rc;
+
+    /// Planners of every operation and of tables with no sort, one pass and two. Their pipelines are not created.
+    fn planners(context: &Context) -> impl Iterator<Item = (HasherInfo, HashPlanner)> {
+        let all = TYPES.into_iter().flat_map(|types| HashOperation::ALL.map(|operation| (types, operation)));
+        let all = all.flat_map(|kind| [1024, 1 << 18, 0].map(|max_capacity| (kind, max_capacity)));
+        all.map(|(((key, value), operation), max_capacity)| {
+            let info = HasherInfo { key, value, max_capacity, ..HasherInfo::keys() }.operation(operation);
+            let options = Options { batches: true, deferred: true };
+            (info, HashPlanner::new(context.device(), Format::new(&info).unwrap(), options).unwrap())
+        })
+    }
+
+    /// A batch with arrays of its own. `flags`: whether the count is on the device, and which outputs are wanted.
+    fn batch(info: &HasherInfo, capacity: u32, count: u32, flags: u32) -> HashInfo {
+        let mut end = 1 << 20;
+        let mut range = |size: u64| {
+            let address = end;
+            end += size.next_multiple_of(256) + 256;
+            Range::new(address, size)
+        };
+        let [keys, values] = [info.key.size(), info.value.size()].map(|bytes| u64::from(bytes) * u64::from(count));
+        let format = Format::new(info).unwrap();
+        let all = HashInfo {
+            table: range(format.table_bytes(capacity)),
+            capacity,
+            count: if flags & 1 == 0 { Count::host(count) } else { Count::device(range(4).address, count) },
+            keys: range(keys),
+            values: range(values),
+            found: range(u64::from(count.div_ceil(32)) * 4),
+            leftover_keys: range(keys),
+            leftover_values: range(values),
+            leftover_count: range(4).address,
+            status: range(4).address,
+            ..HashInfo::default()
+        };
+        let all = match info.operation {
+            HashOperation::Clear => return HashInfo { count: Count::default(), ..all },
+            HashOperation::Find if flags & 2 == 0 => HashInfo { values: Range::NONE, ..all },
+            HashOperation::Find if flags & 4 == 0 => HashInfo { found: Range::NONE, ..all },
+            _ => all,
+        };
+        let none = Range::NONE;
+        let without_lists = HashInfo { leftover_keys: none, leftover_values: none, leftover_count: 0, ..all };
+        let all = if flags & 4 == 0 { without_lists } else { all };
+        if flags & 2 == 0 { HashInfo { status: 0, ..all } } else { all }
+    }
+
+    /// Passes the plan of one batch on.
+    fn with_plan(planner: &HashPlanner, info: HashInfo, alone: bool, body: impl FnOnce(&Plan<'_>, u64)) {
+        let job = One::new(planner, info);
+        let mut layout = Layout::default();
+        let group = planner.group(info.count.max, alone);
+        let table = planner.lay_out(group, &job, SCRATCH, &mut layout).unwrap();
+        body(&Plan::of(&table).unwrap(), layout.size());
+    }
+
+    /// None, few, one tile of every sort, and more.
+    const COUNTS: [u32; 6] = [0, 1, 700, 20_000, 1 << 20, 1 << 26];
+
+    #[test]
+    fn every_plan_has_the_barriers_it_needs_and_no_other() {
+        let context = Context::new().unwrap();
+        for (info, planner) in planners(&context) {
+            let capacities: &[u32] = if info.max_capacity == 1024 { &[1, 1024] } else { &[1, 1025, 1 << 18] };
+            for (count, flags) in COUNTS.into_iter().flat_map(|count| (0..8).map(move |flags| (count, flags))) {
+                let request = batch(&info, capacities[(count + flags) as usize % capacities.len()], count, flags);
+                assert_eq!(planner.check(&request, &planner.arguments(&request)), Ok(()), "{info:?} {request:?}");
+                with_plan(&planner, request, flags % 3 == 0, |plan, size| {
+                    let resources = plan.resources.iter().map(|resource| Rc::from([resource.range])).collect();
+                    check(&[Truth { plan, resources }], std::slice::from_ref(plan));
+                    let needs_scratch = info.operation.changes();
+                    assert_eq!(size != 0, needs_scratch, "{plan}");
+                    let passes = if needs_scratch && count != 0 { 3 } else { 1 };
+                    assert!(plan.passes.len() >= passes && (needs_scratch || plan.passes.len() == 1), "{plan}");
+                });
+            }
+        }
+    }
+
+    /// A hasher creates every pipeline that its plans need.
+    #[test]
+    fn every_pipeline_is_made() {
+        let context = Context::new().unwrap();
+        for (info, planner) in planners(&context) {
+            let made = planner.variants().unwrap();
+            for (count, alone) in COUNTS.into_iter().flat_map(|count| [false, true].map(|alone| (count, alone))) {
+                with_plan(&planner, batch(&info, 1000, count, 7), alone, |plan, _| {
+                    let missing = plan.variants.iter().find(|variant| !made.contains(variant));
+                    assert!(missing.is_none(), "{missing:?} of {plan}");
+                });
+            }
+        }
+    }
+
+    /// Every error of a request that is not one of its ranges.
+    #[test]
+    fn requests_are_refused() {
+        let context = Context::new().unwrap();
+        let of = |operation| {
+            let info = HasherInfo { max_count: 1000, max_capacity: 5000, ..HasherInfo::pairs() }.operation(operation);
+            let options = Options { batches: true, deferred: true };
+            (info, HashPlanner::new(context.device(), Format::new(&info).unwrap(), options).unwrap())
+        };
+        let (info, insert) = of(HashOperation::Insert);
+        let good = batch(&info, 5000, 1000, 7);
+        let refused = |planner: &HashPlanner, request: HashInfo| {
+            planner.check(&request, &planner.arguments(&request)).expect_err("a refusal").to_string()
+        };
+        assert_eq!(refused(&insert, HashInfo { capacity: 0, ..good }), "capacity 0 < 1 required");
+        assert_eq!(
+            refused(&insert, HashInfo { capacity: 5001, ..good }),
+            "capacity 5001 > 5000, the hasher's maxCapacity"
+        );
+        assert_eq!(insert.check_count(1001).unwrap_err().to_string(), "count.max 1001 > 1000, the hasher's maxCount");
+        let lost = HashInfo { leftover_count: 0, ..good };
+        let text = "leftoverKeys is malformed: their number has no place: leftoverCount is 0";
+        assert_eq!(refused(&insert, lost), text);
+        let text = "leftoverValues is malformed: their number has no place: leftoverCount is 0";
+        assert_eq!(refused(&insert, HashInfo { leftover_keys: Range::NONE, ..lost }), text);
+        let (_, clear) = of(HashOperation::Clear);
+        assert_eq!(refused(&clear, good), "count is malformed: a table is cleared without keys");
+        let (_, erase) = of(HashOperation::Erase);
+        assert_eq!(erase.check(&lost, &erase.arguments(&lost)), Ok(()), "an erasure leaves no key over");
+    }
+}

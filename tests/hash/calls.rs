@@ -1,0 +1,140 @@
+//! Calls of hashers.
+
+use crate::calls::{Call, Handle, Place, Shape, begun, c_count, c_range, c_scratch, c_timestamps};
+use ash::vk;
+use std::ptr;
+use trommel::capi::*;
+use trommel::{Count, HashInfo, HashOperation, Hasher, HasherInfo, KeyType, Range, Request, Result, ValueType};
+
+/// Every operation on maps, and insertions into tables of one slice, by one sort pass, and by indices.
+pub(crate) fn handles(place: &Place) -> Vec<Box<dyn Handle + '_>> {
+    let pairs = HasherInfo::pairs().batches();
+    let of_operations = HashOperation::ALL.map(|operation| pairs.operation(operation));
+    let small = HasherInfo { max_capacity: 1024, ..pairs };
+    let medium = HasherInfo { max_capacity: 1 << 18, ..pairs };
+    let by_index = HasherInfo { key: KeyType::U64, value: ValueType::Bytes(8), ..pairs };
+    let all = of_operations.into_iter().chain([small, medium, by_index]);
+    all.map(|info| Box::new(Hashers::new(place, info)) as Box<dyn Handle>).collect()
+}
+
+/// A hasher in Rust and one in C.
+struct Hashers<'a> {
+    place: &'a Place,
+    hasher: Hasher,
+    c_hasher: TrmHasher,
+}
+
+impl<'a> Hashers<'a> {
+    fn new(place: &'a Place, info: HasherInfo) -> Self {
+        let is_wide = info.value.size() == 8;
+        let operation = match info.operation {
+            HashOperation::Clear => TrmHashOperation::Clear,
+            HashOperation::Assign => TrmHashOperation::Assign,
+            HashOperation::Erase => TrmHashOperation::Erase,
+            HashOperation::Find => TrmHashOperation::Find,
+            _ => TrmHashOperation::Insert,
+        };
+        let c_info = TrmHasherCreateInfo {
+            flags: TRM_HASHER_CREATE_BATCHES_BIT,
+            key_type: if is_wide { TrmKeyType::U64 } else { TrmKeyType::U32 } as i32,
+            value_type: if is_wide { TrmValueType::Bytes } else { TrmValueType::U32 } as i32,
+            value_size: if is_wide { 8 } else { 0 },
+            operation: operation as i32,
+            max_capacity: info.max_capacity,
+            // SAFETY: the struct consists of numbers and pointers.
+            ..unsafe { begun(TrmStructureType::HasherCreateInfo) }
+        };
+        let mut c_hasher = ptr::null_mut();
+        // SAFETY: everything is valid.
+        assert_eq!(unsafe { trmCreateHasher(place.c_device.0, &c_info, &mut c_hasher) }, 0, "{info:?}");
+        let hasher = Hasher::new(&place.device, &info).unwrap_or_else(|error| panic!("{info:?}: {error}"));
+        Self { place, hasher, c_hasher }
+    }
+}
+
+impl Drop for Hashers<'_> {
+    fn drop(&mut self) {
+        // SAFETY: no command is ever executed.
+        unsafe { trmDestroyHasher(self.c_hasher) };
+    }
+}
+
+impl Handle for Hashers<'_> {
+    fn name(&self) -> String {
+        format!("{:?}", self.hasher.info())
+    }
+
+    fn counts(&self) -> Vec<u32> {
+        let counts = [1, 100, 1000, 50_000, 100_000, 1 << 20, 1 << 24];
+        counts.into_iter().filter(|count| *count <= self.place.most).collect()
+    }
+
+    /// The table has one slice. It takes the space of all arrays after the third.
+    fn call(&self, shape: Shape) -> Box<dyn Call + '_> {
+        let HasherInfo { key, value, operation, .. } = *self.hasher.info();
+        let items = u64::from(shape.count);
+        let (scratch, timestamps) = (self.place.scratch, self.place.timestamps);
+        // Single words, then the bits.
+        let words = shape.array(0, items.div_ceil(32) + 64, 4);
+        let word = |index: u64| if shape.on_device { words.address + 4 * index } else { 0 };
+        let info = HashInfo {
+            table: Range { size: self.hasher.table_size(1), ..shape.array(3, 0, 4) },
+            capacity: 1,
+            count: if operation == HashOperation::Clear { Count::default() } else { shape.count(0) },
+            keys: shape.array(1, items, key.size()),
+            values: shape.array(2, items, value.size()),
+            found: Range::new(words.address + 256, words.size - 256),
+            leftover_count: word(1),
+            scratch,
+            status: word(2),
+            timestamps: Some(timestamps),
+            ..HashInfo::default()
+        };
+        let c_info = TrmHashInfo {
+            hasher: self.c_hasher,
+            table: c_range(info.table),
+            capacity: info.capacity,
+            count: c_count(info.count),
+            keys: c_range(info.keys),
+            values: c_range(info.values),
+            found: c_range(info.found),
+            leftover_count: info.leftover_count,
+            scratch: c_scratch(scratch),
+            status: info.status,
+            timestamps: c_timestamps(timestamps),
+            // SAFETY: the struct consists of numbers and pointers.
+            ..unsafe { begun(TrmStructureType::HashInfo) }
+        };
+        Box::new(Operation { hashers: self, info, c_info })
+    }
+}
+
+struct Operation<'a> {
+    hashers: &'a Hashers<'a>,
+    info: HashInfo,
+    c_info: TrmHashInfo,
+}
+
+impl Call for Operation<'_> {
+    fn name(&self) -> String {
+        format!("{:?} by {:?}", self.info.count, self.hashers.hasher.info())
+    }
+
+    fn request(&self) -> Request<'_> {
+        Request::Hash(&self.hashers.hasher, self.info)
+    }
+
+    fn info(&self) -> *const TrmInfoHeader {
+        ptr::from_ref(&self.c_info).cast()
+    }
+
+    fn record(&self, commands: vk::CommandBuffer) -> Result<()> {
+        // SAFETY: the commands are never executed.
+        unsafe { self.hashers.hasher.cmd_hash(commands, &self.info) }
+    }
+
+    fn record_in_c(&self, commands: vk::CommandBuffer) -> i32 {
+        // SAFETY: the commands are never executed.
+        unsafe { trmCmdHash(commands, self.hashers.c_hasher, &self.c_info) }
+    }
+}

@@ -1,0 +1,86 @@
+//! Plans and scratch of hash tables.
+
+use crate::{DEVICES, NVIDIA, assert_text, fake};
+use trommel::{Count, HashInfo, HashOperation, Hasher, HasherInfo, KeyType, Range, Scratch, ValueType};
+
+fn hasher(facts: &'static trommel::DeviceFacts, info: &HasherInfo) -> Hasher {
+    Hasher::new(&fake::device(facts), &info.batches()).expect("numbers are always to be had")
+}
+
+/// A batch with every output, and its count on the device.
+fn batch(capacity: u32, max_count: u32) -> HashInfo {
+    let array = |n: u64| Range::new((n + 1) << 40, 1 << 40);
+    HashInfo {
+        table: array(0),
+        capacity,
+        count: Count::device(4, max_count),
+        keys: array(1),
+        values: array(2),
+        found: array(3),
+        leftover_keys: array(4),
+        leftover_values: array(5),
+        leftover_count: 8,
+        scratch: Scratch { buffer: fake::buffer(), offset: 256, size: 1 << 40 },
+        status: 12,
+        timestamps: None,
+    }
+}
+
+/// Clearing, searches, and insertions into tables of one slice, of at most 256 and of more.
+#[test]
+fn plans_of_tables() {
+    let pairs = HasherInfo::pairs();
+    let of = |info: &HasherInfo, capacity, count| {
+        let info = hasher(&NVIDIA, info).describe(&batch(capacity, count));
+        info.expect("the batch is valid")
+    };
+    let clear = hasher(&NVIDIA, &pairs.operation(HashOperation::Clear));
+    let cleared = HashInfo { count: Count::default(), ..batch(1 << 20, 0) };
+    let small = HasherInfo { max_capacity: 1024, ..pairs };
+    let medium = HasherInfo { max_capacity: 1 << 18, ..pairs };
+    let by_index = HasherInfo { key: KeyType::U64, value: ValueType::Bytes(8), ..pairs };
+    let texts = [
+        clear.describe(&cleared).expect("it is valid"),
+        of(&pairs.operation(HashOperation::Find), 1 << 20, 1000),
+        of(&small, 1024, 1000),
+        of(&medium, 1 << 18, 100_000),
+        of(&pairs, 1 << 24, 1 << 22),
+        of(&by_index.operation(HashOperation::Erase), 1 << 24, 1000),
+        of(&by_index, 1 << 20, 0),
+    ];
+    assert_text("tables", &texts);
+}
+
+/// Scratch does not decrease, and holds the hashes, the payload and the sort of both.
+#[test]
+fn scratch_of_tables() {
+    let types = [
+        (KeyType::U32, ValueType::None),
+        (KeyType::U32, ValueType::U32),
+        (KeyType::U64, ValueType::Bytes(8)),
+        (KeyType::U32x4, ValueType::None),
+    ];
+    for facts in DEVICES {
+        for (key, value) in types {
+            for max_capacity in [1024, 1 << 18, 0] {
+                let info = HasherInfo { key, value, max_capacity, ..HasherInfo::keys() };
+                for operation in HashOperation::ALL {
+                    let hasher = hasher(facts, &info.operation(operation));
+                    let size = |count: u32| hasher.scratch_size(count).expect("the count is allowed");
+                    let changes = !matches!(operation, HashOperation::Clear | HashOperation::Find);
+                    let counts: Vec<u32> = (0..30).flat_map(|bit| [(1 << bit) - 1, 1 << bit, 3 << bit >> 1]).collect();
+                    let sizes: Vec<u64> = counts.iter().map(|count| size(*count)).collect();
+                    assert!(sizes.is_sorted(), "{info:?} {operation:?} {sizes:?}");
+                    for (count, size) in counts.into_iter().zip(sizes) {
+                        let (least, most) =
+                            if changes { (4 * u64::from(count), 21 * u64::from(count)) } else { (0, 0) };
+                        let constant = if changes { 8 << 20 } else { 0 };
+                        assert!(size >= least && size <= most + constant, "{info:?} {operation:?} {count}: {size}");
+                    }
+                    let above = hasher.scratch_size((1 << 30) + 1).map_err(|error| error.to_string());
+                    assert_eq!(above, Err("count.max 1073741825 > 1073741824, the hasher's maxCount".to_owned()));
+                }
+            }
+        }
+    }
+}
