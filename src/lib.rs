@@ -34,10 +34,10 @@ pub mod capi;
 mod core;
 mod device;
 mod error;
-#[doc(hidden)]
-pub mod kernels;
 #[cfg(feature = "hash")]
 pub mod hash;
+#[doc(hidden)]
+pub mod kernels;
 mod loader;
 #[cfg(feature = "radix")]
 pub mod merge;

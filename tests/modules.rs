@@ -218,8 +218,8 @@ fn push_constants_are_those_of_the_host() {
     }
 }
 
-/// Types that kernels access through addresses: words, and each struct in memory that the kernel's entry names. Strides
-/// of arrays of structs are those of the host.
+/// Types that kernels access through addresses: words, vectors of words, and each struct in memory that the kernel's
+/// entry names. Strides of arrays of structs are those of the host.
 #[test]
 fn structs_in_memory_are_those_of_the_host() {
     for (kernel, module) in modules() {
@@ -230,7 +230,9 @@ fn structs_in_memory_are_those_of_the_host() {
         });
         let (structs, words): (Vec<_>, Vec<_>) =
             arrays.partition(|(item, _)| module.declared[item].class.opcode == Op::TypeStruct);
-        assert!(words.iter().all(|(item, stride)| module.glsl(*item) == "uint" && *stride == 4), "{}", module.name);
+        let vectors = [("uint", 4), ("uvec2", 8), ("uvec4", 16)];
+        let is_dense = |(item, stride): &(Word, usize)| vectors.contains(&(module.glsl(*item).as_str(), *stride));
+        assert!(words.iter().all(is_dense), "{}", module.name);
         assert_eq!(structs.len(), kernel.memory().len(), "{} names each struct in memory", module.name);
         for named in kernel.memory() {
             let same = |(item, stride): &(Word, usize)| module.is(*item, named) && *stride == named.size;

@@ -33,7 +33,7 @@ void main() {
         header.reserved = uvec2(0);
         header.empty_value = uvec4(0);
         header.erased_value = uvec4(0);
-        Header(args.problem.table).v = header;
+        Header(args.problem.table).v[0] = header;
     }
     uint slices = args.problem.slices + (args.problem.slices + OVERFLOW_SHARE - 1) / OVERFLOW_SHARE;
     uint blocks_a_slice = SLICE_SLOTS * SLOT_WORDS / 4;

@@ -155,7 +155,7 @@ void main() {
     uint reserved = reserved_index(key);
     if (reserved != NOT_RESERVED) {
         Header header = Header(args.problem.table);
-        found = is_item && header.v.reserved[reserved] != 0;
+        found = is_item && header.v[0].reserved[reserved] != 0;
         pending = false;
         if (VALUE_WORDS != 0 && found) {
             [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) value[w] = reserved_value(reserved, w);

@@ -31,8 +31,8 @@ void main() {
         write_status();
         if (!is_null(args.problem.leftover_count)) Words(args.problem.leftover_count).v[0] = 0;
         Header header = Header(args.problem.table);
-        Words(scratch_part(args.state)).v[0] = header.v.used;
-        if (count != 0) header.v.used = 1;
+        Words(scratch_part(args.state)).v[0] = header.v[0].used;
+        if (count != 0) header.v[0].used = 1;
     }
     Words hashes = Words(scratch_part(args.hashes));
     Words spilled = Words(scratch_part(args.spilled));

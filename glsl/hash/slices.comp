@@ -483,9 +483,9 @@ void apply_reserved(uint reserved) {
     uint owner = sh_reserved[reserved];
     if (owner == NOBODY) return;
     Header header = Header(args.problem.table);
-    bool has_entry = header.v.reserved[reserved] != 0;
-    header.v.reserved[reserved] = ERASES ? 0 : 1;
-    if (has_entry == ERASES) atomicAdd(header.v.entries, ERASES ? 0xffffffffu : 1u);
+    bool has_entry = header.v[0].reserved[reserved] != 0;
+    header.v[0].reserved[reserved] = ERASES ? 0 : 1;
+    if (has_entry == ERASES) atomicAdd(header.v[0].entries, ERASES ? 0xffffffffu : 1u);
     if (ERASES || has_entry && !ASSIGNS) return;
     for (uint w = 0; w < VALUE_WORDS; ++w) {
         store_reserved_value(reserved, w, value_word(position_of(owner), w));
@@ -625,7 +625,7 @@ void main() {
     store_slice();
     if (thread_id() == 0) {
         Header header = Header(args.problem.table);
-        if (sh_added != sh_removed) atomicAdd(header.v.entries, sh_added - sh_removed);
-        if (sh_removed != sh_reused) atomicAdd(header.v.erased, sh_removed - sh_reused);
+        if (sh_added != sh_removed) atomicAdd(header.v[0].entries, sh_added - sh_removed);
+        if (sh_removed != sh_reused) atomicAdd(header.v[0].erased, sh_removed - sh_reused);
     }
 }

@@ -101,7 +101,7 @@ macro_rules! folder_kernels {
                 /// Hashes the keys of a batch.
                 HashKeys = "hash_keys",
                     push HashPush, memory [HashHeader],
-                    [Threads, Lanes, Items, KeyWords, ValueWords];
+                    [Threads, Lanes, Items, KeyWords];
                 /// Applies a batch to the slices of a table: one workgroup each.
                 HashSlices = "hash_slices",
                     push HashPush, memory [HashHeader],

@@ -21,16 +21,14 @@ const WORD: u64 = 4;
 /// Items or blocks of 16 bytes of a thread, in passes that only stream.
 const STREAMED_ITEMS: u32 = 4;
 
-/// An operation on a table, laid out in scratch. A change of the table has three parts, one behind the other: the hashes
-/// of the keys, their sort, and the slices.
+/// An operation on a table, laid out in scratch. A change of the table begins with the hashes of the keys. Two parts
+/// follow, one behind the other: the sort of the hashes, and the slices.
 pub(crate) struct HashTable<'a> {
-    first: Steps<'a>,
+    steps: Steps<'a>,
     sort: Option<SortTable<'a>>,
-    last: Option<Steps<'a>>,
 }
 
-/// Passes of one part.
-#[derive(Clone, Copy)]
+/// The operation's own passes.
 struct Steps<'a> {
     profile: &'a Profile,
     format: Format,
@@ -38,17 +36,6 @@ struct Steps<'a> {
     info: HashInfo,
     scratch: u64,
     parts: Parts,
-    stage: Stage,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Clear,
-    Find,
-    /// Hashes of keys.
-    Keys,
-    /// Changes of the slices, then of the overflow slices.
-    Slices,
 }
 
 /// Parts of scratch of a change.
@@ -74,15 +61,11 @@ impl<'a> HashTable<'a> {
         let (format, handle) = (*planner.format(), planner.handle());
         let profile = handle.device().profile();
         check_groups(profile, info)?;
-        let stage = match format.operation {
-            HashOperation::Clear => Stage::Clear,
-            HashOperation::Find => Stage::Find,
-            _ => Stage::Keys,
-        };
         let begin_bit = planner.sort().and(format.begin_bit()).unwrap_or(u32::BITS);
-        let mut first = Steps { profile, format, begin_bit, info: used(&format, info), scratch, parts: Parts::default(), stage };
-        if stage != Stage::Keys {
-            return Ok(Self { first, sort: None, last: None });
+        let info = used(&format, info);
+        let mut steps = Steps { profile, format, begin_bit, info, scratch, parts: Parts::default() };
+        if !format.operation.changes() {
+            return Ok(Self { steps, sort: None });
         }
         let items = u64::from(info.count.max);
         let mut part = |bytes: u64| layout.range(scratch, bytes);
@@ -107,8 +90,8 @@ impl<'a> HashTable<'a> {
             }
             sort = Some(planner.lay_out_part(group, sorted, scratch, layout)?);
         }
-        first.parts = parts;
-        Ok(Self { first, sort, last: Some(Steps { stage: Stage::Slices, ..first }) })
+        steps.parts = parts;
+        Ok(Self { steps, sort })
     }
 }
 
@@ -195,79 +178,118 @@ impl Steps<'_> {
     }
 }
 
+/// Adds resources, of which those without bytes are left out.
+fn set(plan: &mut Plan<'_>, resources: &[(&'static str, Range)]) -> Resources {
+    let used = resources.iter().filter(|(_, range)| range.size != 0 && range.address != 0);
+    used.fold(Resources::default(), |all, (name, range)| all.union(Resources::of(&[plan.add_resource(name, *range)])))
+}
+
+fn word(address: u64) -> Range {
+    Range::new(address, if address == 0 { 0 } else { WORD })
+}
+
+impl Steps<'_> {
+    /// The caller's array of so many words a key.
+    fn array(&self, range: Range, words: u32) -> Range {
+        Range::new(range.address, u64::from(self.info.count.max) * WORD * u64::from(words))
+    }
+
+    fn keys(&self) -> (&'static str, Range) {
+        ("keys", self.array(self.info.keys, self.format.key_words))
+    }
+
+    fn counts(&self) -> (&'static str, Range) {
+        ("counts", word(self.info.count.address))
+    }
+
+    fn table(&self) -> (&'static str, Range) {
+        ("table", Range::new(self.info.table.address, self.format.table_bytes(self.info.capacity)))
+    }
+
+    fn statuses(&self) -> (&'static str, Range) {
+        ("statuses", word(self.info.status))
+    }
+
+    /// Workgroups for all keys, at least one.
+    fn batch_groups(&self, threads: u32, items: u32) -> u32 {
+        self.info.count.max.div_ceil(threads * items).max(1)
+    }
+
+    fn add_clear(&self, plan: &mut Plan<'_>) {
+        let table = set(plan, &[self.table()]);
+        let threads = self.profile.plain_threads;
+        let blocks = self.format.table_bytes(self.info.capacity) / 16;
+        // At most 2^31 slots of a block each, and a 32nd more.
+        let groups = u32::try_from(blocks).unwrap_or(u32::MAX).div_ceil(threads * STREAMED_ITEMS);
+        self.add_pass(plan, Kernel::HashClear, threads, groups, [Resources::default(), table]);
+    }
+
+    fn add_find(&self, plan: &mut Plan<'_>) {
+        let Self { format, info, .. } = self;
+        let reads = set(plan, &[self.table(), self.keys(), self.counts()]);
+        let found = Range::new(info.found.address, u64::from(info.count.max.div_ceil(32)) * WORD);
+        let values = self.array(info.values, format.value_words);
+        let writes = set(plan, &[("values", values), ("found", found), self.statuses()]);
+        let threads = self.profile.hash.find_threads;
+        self.add_pass(plan, Kernel::HashFind, threads, self.batch_groups(threads, 1), [reads, writes]);
+    }
+
+    fn add_keys(&self, plan: &mut Plan<'_>) {
+        let parts = &self.parts;
+        let table = set(plan, &[self.table()]);
+        let reads = set(plan, &[self.keys(), self.counts()]).union(table);
+        let leftovers = ("leftover_counts", word(self.info.leftover_count));
+        let state = [("hashes", parts.hashes), ("spilled", parts.spilled), ("state", parts.state)];
+        let writes = set(plan, &state).union(set(plan, &[self.statuses(), leftovers])).union(table);
+        let threads = self.profile.plain_threads;
+        let groups = self.batch_groups(threads, STREAMED_ITEMS);
+        self.add_pass(plan, Kernel::HashKeys, threads, groups, [reads, writes]);
+    }
+
+    fn add_slices(&self, plan: &mut Plan<'_>) {
+        let Self { format, info, parts, .. } = self;
+        let table = set(plan, &[self.table()]);
+        let spilled = set(plan, &[("spilled", parts.spilled)]);
+        let values = ("values", self.array(info.values, format.value_words));
+        let sorted = [("sorted_hashes", parts.sorted_hashes), ("payload", parts.payload), ("state", parts.state)];
+        let reads = set(plan, &[self.keys(), values, self.counts()]).union(set(plan, &sorted)).union(table);
+        let results = [
+            ("leftover_keys", self.array(info.leftover_keys, format.key_words)),
+            ("leftover_values", self.array(info.leftover_values, format.value_words)),
+            ("leftover_counts", word(info.leftover_count)),
+            self.statuses(),
+        ];
+        let results = set(plan, &results);
+        let (threads, slices) = (self.profile.hash.slice_threads, slices_of(info.capacity));
+        let sets = [reads.union(spilled), table.union(spilled)];
+        self.add_pass(plan, Kernel::HashSlices, threads, slices, sets);
+        let sets = [reads.union(spilled).union(results), table.union(results)];
+        self.add_pass(plan, Kernel::HashOverflow, threads, slices.div_ceil(OVERFLOW_SHARE), sets);
+    }
+}
+
+/// The slices of a change, behind the sort.
 impl PlanSource for Steps<'_> {
     fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
-        let Self { profile, format, info, parts, stage, .. } = self;
-        let planned = |range: Range, words: u32| Range::new(range.address, u64::from(info.count.max) * WORD * u64::from(words));
-        let word = |address: u64| Range::new(address, if address == 0 { 0 } else { WORD });
-        let mut set = |resources: &[(&'static str, Range)]| {
-            let used = resources.iter().filter(|(_, range)| range.size != 0 && range.address != 0);
-            used.fold(Resources::default(), |all, (name, range)| {
-                all.union(Resources::of(&[plan.add_resource(name, *range)]))
-            })
-        };
-        let table = set(&[("table", Range::new(info.table.address, format.table_bytes(info.capacity)))]);
-        let keys = set(&[("keys", planned(info.keys, format.key_words))]);
-        let values = set(&[("values", planned(info.values, format.value_words))]);
-        let counts = set(&[("counts", word(info.count.address))]);
-        let statuses = set(&[("statuses", word(info.status))]);
-        let slices = slices_of(info.capacity);
-        let overflow_slices = slices.div_ceil(OVERFLOW_SHARE);
-        let threads = profile.plain_threads;
-        let batch_groups = |items: u32| info.count.max.div_ceil(threads * items).max(1);
-        match stage {
-            Stage::Clear => {
-                let blocks = (format.table_bytes(info.capacity) / 16) as u32;
-                let groups = blocks.div_ceil(threads * STREAMED_ITEMS);
-                self.add_pass(plan, Kernel::HashClear, threads, groups, [Resources::default(), table]);
-            }
-            Stage::Find => {
-                let found = set(&[("found", Range::new(info.found.address, u64::from(info.count.max.div_ceil(32)) * WORD))]);
-                let sets = [keys.union(counts).union(table), values.union(found).union(statuses)];
-                let threads = profile.hash.find_threads;
-                let groups = info.count.max.div_ceil(threads).max(1);
-                self.add_pass(plan, Kernel::HashFind, threads, groups, sets);
-            }
-            Stage::Keys => {
-                let hashes = set(&[("hashes", parts.hashes)]);
-                let state = set(&[("spilled", parts.spilled), ("state", parts.state)]);
-                let leftover_count = set(&[("leftover_counts", word(info.leftover_count))]);
-                let sets = [keys.union(counts).union(table), hashes.union(state).union(statuses).union(leftover_count).union(table)];
-                self.add_pass(plan, Kernel::HashKeys, threads, batch_groups(STREAMED_ITEMS), sets);
-            }
-            Stage::Slices => {
-                if info.count.max == 0 {
-                    return;
-                }
-                let sorted = set(&[("sorted_hashes", parts.sorted_hashes), ("payload", parts.payload)]);
-                let [spilled, state] = [set(&[("spilled", parts.spilled)]), set(&[("state", parts.state)])];
-                let leftovers = set(&[
-                    ("leftover_keys", planned(info.leftover_keys, format.key_words)),
-                    ("leftover_values", planned(info.leftover_values, format.value_words)),
-                    ("leftover_counts", word(info.leftover_count)),
-                ]);
-                let reads = keys.union(values).union(counts).union(sorted).union(state).union(table);
-                let threads = profile.hash.slice_threads;
-                let sets = [reads.union(spilled), table.union(spilled)];
-                self.add_pass(plan, Kernel::HashSlices, threads, slices, sets);
-                let written = table.union(leftovers).union(statuses);
-                let sets = [reads.union(spilled).union(leftovers).union(statuses), written];
-                self.add_pass(plan, Kernel::HashOverflow, threads, overflow_slices, sets);
-            }
+        if self.info.count.max != 0 {
+            self.add_slices(plan);
         }
     }
 }
 
 impl PlanSource for HashTable<'_> {
     fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
-        plan.append_behind(&self.first);
-        if let Some(sort) = &self.sort {
-            plan.append_behind(sort);
-        }
-        if let Some(last) = &self.last {
-            plan.append_behind(last);
+        match self.steps.format.operation {
+            HashOperation::Clear => self.steps.add_clear(plan),
+            HashOperation::Find => self.steps.add_find(plan),
+            HashOperation::Insert | HashOperation::Assign | HashOperation::Erase => {
+                self.steps.add_keys(plan);
+                if let Some(sort) = &self.sort {
+                    plan.append_behind(sort);
+                }
+                plan.append_behind(&self.steps);
+            }
         }
         plan.name = "hash";
     }
 }
-

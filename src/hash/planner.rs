@@ -1,9 +1,9 @@
 //! Turns operations on tables into plans.
 
+use super::HashOperation;
 use super::format::Format;
 use super::hasher::HashInfo;
 use super::plan::HashTable;
-use super::HashOperation;
 use crate::core::handle::{Handle, One, Options};
 use crate::core::memory::{Argument, Arguments, check_alignment, roles};
 use crate::core::primitive::{Jobs, Planner};

@@ -10,8 +10,7 @@ use crate::kernels::Kernel;
 use crate::merge::Merging;
 use crate::radix::{
     Algorithm as _, Config, Format, Given, Id, ItemRole, Items, Method, Operation, PLAIN, PassFacts, Passes, Problems,
-    Values,
-    push_constants, set,
+    Values, push_constants, set,
 };
 use crate::shared::{FLAG_HISTOGRAMS, MODE_JOIN, MODE_PARTITION, MergePush, PathPush, RankPush, SmallPush, UserInput};
 use crate::tuning::{SizedMerge, SizedRank, SmallShape, TileShape, ranked_chunk};

@@ -69,7 +69,7 @@ pub(super) struct Shape {
 /// The buckets of a slice in which a key is searched for.
 struct Path {
     buckets: Vec<usize>,
-    /// The match of the key in the tournament of each bucket.
+    /// The pair of slots whose order says whether the key may lie in a later bucket.
     bit: u32,
 }
 
@@ -106,7 +106,7 @@ impl Shape {
     /// The paths of a key in its home slice and in the overflow slice, by indices of buckets from the first slice on.
     fn paths(&self, key: &[u32]) -> [Path; 2] {
         let [first, second] = [0, 0x9e37_79b9].map(|seed| key.iter().fold(seed, |h, word| mix(h ^ word)));
-        let (buckets, matches) = (self.slice_buckets(), self.bucket_slots() as u64 - 1);
+        let (buckets, matches) = (self.slice_buckets(), self.bucket_slots() as u64 / 2);
         let bits = buckets.ilog2();
         let product = u64::from(first) * self.slices as u64;
         let [home, rest] = [product >> 32, product & 0xffff_ffff].map(|half| u32::try_from(half).unwrap_or(0));
@@ -134,23 +134,9 @@ impl Shape {
         })
     }
 
-    /// The first match of those of `slots` slots.
-    fn first_match(&self, slots: usize) -> usize {
-        self.bucket_slots() - 2 * self.bucket_slots() / slots
-    }
-
-    /// The bits of the matches in a full bucket.
+    /// The bits of a full bucket: one for each two slots, set if the first key is the larger one.
     fn filter(&self, keys: &[&[u32]]) -> u32 {
-        let mut bits = 0;
-        let mut slots = 2;
-        while slots <= keys.len() {
-            for (number, group) in keys.chunks_exact(slots).enumerate() {
-                let (left, right) = group.split_at(slots / 2);
-                bits |= u32::from(left.iter().max() > right.iter().max()) << (self.first_match(slots) + number);
-            }
-            slots *= 2;
-        }
-        bits
+        keys.chunks_exact(2).enumerate().map(|(number, pair)| u32::from(pair[0] > pair[1]) << number).sum()
     }
 
     /// Looks a key up as the description of tables says.
@@ -336,7 +322,7 @@ impl Builder {
         for (bucket, (slots, filter)) in self.buckets.iter().enumerate() {
             let mut slots = slots.clone();
             if slots.len() == shape.bucket_slots() && !slots.contains(&None) {
-                self.arrange(&mut slots, 0, *filter, random);
+                arrange(&mut slots, *filter, random);
             }
             let target = &mut words[HEADER_WORDS + bucket * BUCKET_WORDS..][..BUCKET_WORDS];
             let all = slots.iter().map(Some).chain(std::iter::repeat(None));
@@ -355,24 +341,16 @@ impl Builder {
         }
         words
     }
+}
 
-    /// Orders the items of a full bucket, or of a part of it, so that its matches have these bits. `first`: the index
-    /// of the part's first slot.
-    fn arrange(&self, slots: &mut [Option<(Words, Words)>], first: usize, bits: u32, random: &mut Random) {
-        if slots.len() < 2 {
-            return;
-        }
-        random.shuffle(slots);
-        let half = slots.len() / 2;
-        let number = self.shape.first_match(slots.len()) + first / slots.len();
-        let (left, right) = slots.split_at_mut(half);
+/// Orders the items of a full bucket so that its pairs have these bits.
+fn arrange(slots: &mut [Option<(Words, Words)>], bits: u32, random: &mut Random) {
+    random.shuffle(slots);
+    for (number, pair) in slots.chunks_exact_mut(2).enumerate() {
         let key = |slot: &Option<(Words, Words)>| slot.as_ref().map(|(key, _)| key.clone());
-        let is_left = left.iter().map(key).max() > right.iter().map(key).max();
-        if is_left != (bits >> number & 1 != 0) {
-            left.swap_with_slice(right);
+        if (key(&pair[0]) > key(&pair[1])) != (bits >> number & 1 != 0) {
+            pair.swap(0, 1);
         }
-        self.arrange(left, first, bits, random);
-        self.arrange(right, first + half, bits, random);
     }
 }
 
@@ -433,7 +411,8 @@ mod tests {
         // In some full bucket with a passing key, another order hides the key.
         let swaps = (0..128).filter(|bucket| {
             let mut words = words.clone();
-            words[HEADER_WORDS + bucket * BUCKET_WORDS..][..BUCKET_WORDS].rotate_left(8);
+            let bucket = &mut words[HEADER_WORDS + bucket * BUCKET_WORDS..][..BUCKET_WORDS];
+            bucket.chunks_exact_mut(4).for_each(|pair| pair.rotate_left(2));
             shape.read(&words).is_err()
         });
         assert!(swaps.count() > 10);
