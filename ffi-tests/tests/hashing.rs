@@ -147,8 +147,7 @@ impl<'e> Table<'e> {
         let items = batch.keys.len();
         let used = batch.on_device.map_or(items, |count| items.min(count as usize));
         let clamped = batch.on_device.is_some_and(|count| count as usize > items);
-        let [found, leftover_keys, leftover_values, leftover_count, status] =
-            batch.output.each_ref().map(|buffer| read(buffer));
+        let [found, leftover_keys, leftover_values, leftover_count, status] = batch.output.each_ref().map(&read);
         let [found, leftover_keys, leftover_values] = [found?, leftover_keys?, leftover_values?];
         let (leftover_count, status, values) = (leftover_count?, status?, read(&batch.input[1])?);
         let mut expected_values = batch.values.concat();
@@ -374,6 +373,7 @@ fn hashers_outlive_their_device_handle_and_write_timestamps() -> Result<()> {
     let first = engine.device;
     // SAFETY: the info is valid, and the first handle is used for the hashers below alone.
     let mut second = ptr::null_mut();
+    // SAFETY: the engine lives, and its info is valid.
     ensure!(unsafe { (engine.api.trmCreateDevice)(&engine.device_info(), &mut second) } == 0);
     let mut table = Table::new(&engine, pairs(), 5000)?;
     // SAFETY: the handle is not used any more; the VkDevice lives on.

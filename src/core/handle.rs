@@ -187,22 +187,15 @@ impl<K: JobKind> Jobs<K> for One<'_, K> {
 /// The jobs of a table: those of requests, or one that a composing primitive has made.
 pub(crate) enum TableJobs<'a, K: JobKind> {
     Requests(&'a dyn Jobs<K>),
-    #[cfg_attr(not(feature = "default"), allow(dead_code, reason = "primitives that are made of others have such"))]
-    Part(One<'a, K>),
+    #[cfg_attr(not(feature = "hash"), allow(dead_code, reason = "primitives that are made of others have such"))]
+    Part(K::Job<'a>),
 }
 
 impl<K: JobKind> TableJobs<'_, K> {
     pub(crate) fn for_each(&self, visit: &mut dyn FnMut(&K::Job<'_>)) {
         match self {
             Self::Requests(jobs) => jobs.for_each(visit),
-            Self::Part(one) => one.for_each(visit),
-        }
-    }
-
-    pub(crate) fn bounding_ranges(&self) -> BoundingRanges<K::Role> {
-        match self {
-            Self::Requests(jobs) => jobs.bounding_ranges(),
-            Self::Part(one) => one.bounding_ranges(),
+            Self::Part(job) => visit(job),
         }
     }
 }

@@ -81,7 +81,11 @@ impl Format {
 
     /// Bytes of a table.
     pub(crate) fn table_bytes(&self, capacity: u32) -> u64 {
-        let slices = slices_of(capacity.max(1));
+        self.bytes_of_slices(slices_of(capacity).max(1))
+    }
+
+    /// Bytes of a table of so many slices, besides overflow slices.
+    pub(crate) fn bytes_of_slices(&self, slices: u32) -> u64 {
         let all = u64::from(slices) + u64::from(slices.div_ceil(OVERFLOW_SHARE));
         u64::from(HEADER_BYTES) + all * u64::from(SLICE_SLOTS * slot_words(self.key_words, self.value_words) * 4)
     }

@@ -14,7 +14,7 @@ use crate::radix::{Items, MOST_GROUPS_Y};
 use crate::shared::{Constant, HashProblem, HashPush, OVERFLOW_SHARE, SLICE_SLOTS};
 use crate::sort::SortTable;
 use crate::tuning::Profile;
-use crate::{Count, Error, Result};
+use crate::{Error, Result};
 
 const WORD: u64 = 4;
 
@@ -30,23 +30,20 @@ pub(crate) struct HashTable<'a> {
 
 /// The operation's own passes.
 struct Steps<'a> {
-    profile: &'a Profile,
-    format: Format,
-    begin_bit: u32,
-    info: HashInfo,
+    planner: &'a HashPlanner,
+    problem: HashProblem,
     scratch: u64,
     parts: Parts,
 }
 
-/// Parts of scratch of a change.
-#[derive(Clone, Copy, Default)]
+/// Addresses of the parts of scratch of a change.
 struct Parts {
-    hashes: Range,
-    sorted_hashes: Range,
+    hashes: u64,
+    sorted_hashes: u64,
     /// Indices or values in the order of the sorted hashes. None: in the order of the batch.
-    payload: Range,
-    spilled: Range,
-    state: Range,
+    payload: Option<u64>,
+    spilled: u64,
+    state: u64,
 }
 
 impl<'a> HashTable<'a> {
@@ -58,39 +55,34 @@ impl<'a> HashTable<'a> {
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<Self> {
-        let (format, handle) = (*planner.format(), planner.handle());
-        let profile = handle.device().profile();
-        check_groups(profile, info)?;
-        let begin_bit = planner.sort().and(format.begin_bit()).unwrap_or(u32::BITS);
-        let info = used(&format, info);
-        let mut steps = Steps { profile, format, begin_bit, info, scratch, parts: Parts::default() };
+        let format = planner.format();
+        check_groups(planner.handle().device().profile(), info)?;
+        let none = Parts { hashes: scratch, sorted_hashes: scratch, payload: None, spilled: scratch, state: scratch };
+        let mut steps = Steps { planner, problem: problem(format, info), scratch, parts: none };
         if !format.operation.changes() {
             return Ok(Self { steps, sort: None });
         }
-        let items = u64::from(info.count.max);
-        let mut part = |bytes: u64| layout.range(scratch, bytes);
-        let mut parts = Parts {
-            hashes: part(items * WORD)?,
-            spilled: part(items.div_ceil(32) * WORD)?,
-            state: part(WORD)?,
-            ..Parts::default()
-        };
-        let mut sort = None;
-        parts.sorted_hashes = parts.hashes;
+        let words = u64::from(info.count.max);
+        let mut part = |words: u64| layout.range(scratch, words * WORD);
+        let (hashes, spilled, state) = (part(words)?, part(words.div_ceil(32))?, part(1)?);
+        let (mut sorted_hashes, mut payload, mut sort) = (hashes, Range::NONE, None);
         if let Some(planner) = planner.sort() {
-            let count = Count { max: info.count.max, ..info.count };
-            let mut sorted = Items { count, keys: parts.hashes, ..Items::default() };
+            let mut items = Items { count: info.count, keys: hashes, ..Items::default() };
             if format.is_by_index() {
-                parts.payload = part(items * WORD)?;
-                sorted.values = parts.payload;
+                payload = part(words)?;
+                items.values = payload;
             } else if format.value_words != 0 && format.operation.reads_values() {
-                (parts.sorted_hashes, parts.payload) = (part(items * WORD)?, part(items * WORD)?);
-                let values = Range::new(info.values.address, items * WORD);
-                (sorted.values, sorted.keys_out, sorted.values_out) = (values, parts.sorted_hashes, parts.payload);
+                (sorted_hashes, payload) = (part(words)?, part(words)?);
+                items.values = Range::new(info.values.address, words * WORD);
+                (items.keys_out, items.values_out) = (sorted_hashes, payload);
             }
-            sort = Some(planner.lay_out_part(group, sorted, scratch, layout)?);
+            sort = Some(planner.lay_out_part(group, items, scratch, layout)?);
         }
-        steps.parts = parts;
+        let payload = Some(payload).filter(|part| *part != Range::NONE).map(|part| part.address);
+        // Parts without bytes are not accessed.
+        let [hashes, sorted_hashes, spilled, state] = [hashes, sorted_hashes, spilled, state]
+            .map(|part| if part == Range::NONE { scratch } else { part.address });
+        steps.parts = Parts { hashes, sorted_hashes, payload, spilled, state };
         Ok(Self { steps, sort })
     }
 }
@@ -113,43 +105,35 @@ fn check_groups(profile: &Profile, info: &HashInfo) -> Result<()> {
     Ok(())
 }
 
-/// The request without the members that its operation does not use.
-fn used(format: &Format, info: &HashInfo) -> HashInfo {
+/// The row of a request, without the members that its operation does not use.
+fn problem(format: &Format, info: &HashInfo) -> HashProblem {
     let [lists, is_search] = [format.operation.reads_values(), format.operation == HashOperation::Find];
-    let when = |is_used: bool, range: Range| if is_used { range } else { Range::NONE };
-    HashInfo {
-        values: when((lists || is_search) && format.value_words != 0, info.values),
-        found: when(is_search, info.found),
-        leftover_keys: when(lists, info.leftover_keys),
-        leftover_values: when(lists && format.value_words != 0, info.leftover_values),
-        leftover_count: if lists { info.leftover_count } else { 0 },
-        ..*info
+    let when = |is_used: bool, range: Range| if is_used && range != Range::NONE { range.address } else { 0 };
+    let has_values = format.value_words != 0;
+    HashProblem {
+        keys: info.keys.address.into(),
+        values: when((lists || is_search) && has_values, info.values).into(),
+        table: info.table.address.into(),
+        count: info.count.address.into(),
+        status: info.status.into(),
+        found: when(is_search, info.found).into(),
+        leftover_keys: when(lists, info.leftover_keys).into(),
+        leftover_values: when(lists && has_values, info.leftover_values).into(),
+        leftover_count: if lists { info.leftover_count } else { 0 }.into(),
+        max_count: info.count.max,
+        slices: slices_of(info.capacity),
     }
 }
 
 impl Steps<'_> {
     fn push(&self) -> HashPush {
-        let Self { info, parts, scratch, .. } = self;
-        let wanted = |range: Range| if range == Range::NONE { 0 } else { range.address };
-        // Without a sort, the values are in the caller's order.
-        let payload = if parts.payload == Range::NONE { info.values.address } else { parts.payload.address };
-        let part = |range: Range| part_number(*scratch, range);
+        let Self { problem, scratch, parts, .. } = self;
+        let part = |address: u64| part_number(*scratch, Range::new(address, WORD));
         HashPush {
-            problem: HashProblem {
-                keys: info.keys.address.into(),
-                values: wanted(info.values).into(),
-                table: info.table.address.into(),
-                count: info.count.address.into(),
-                status: info.status.into(),
-                found: wanted(info.found).into(),
-                leftover_keys: wanted(info.leftover_keys).into(),
-                leftover_values: wanted(info.leftover_values).into(),
-                leftover_count: info.leftover_count.into(),
-                max_count: info.count.max,
-                slices: slices_of(info.capacity),
-            },
+            problem: *problem,
             scratch: (*scratch).into(),
-            payload: payload.into(),
+            // Without a sort, the values are in the caller's order.
+            payload: parts.payload.map_or(problem.values, Into::into),
             hashes: part(parts.hashes),
             sorted_hashes: part(parts.sorted_hashes),
             spilled: part(parts.spilled),
@@ -157,8 +141,17 @@ impl Steps<'_> {
         }
     }
 
+    fn format(&self) -> &Format {
+        self.planner.format()
+    }
+
+    fn profile(&self) -> &Profile {
+        self.planner.handle().device().profile()
+    }
+
     fn add_pass(&self, plan: &mut Plan<'_>, kernel: Kernel, threads: u32, groups: u32, sets: [Resources; 2]) {
-        let Self { profile, format, begin_bit, .. } = self;
+        let (profile, format) = (self.profile(), self.format());
+        let begin_bit = self.planner.sort().and(format.begin_bit()).unwrap_or(u32::BITS);
         let is_free = profile.emulated_subgroups && kernel.emulated(true) == kernel;
         let lanes = if is_free { 0 } else { profile.lanes };
         let variant = Variant::new(kernel.emulated(profile.emulated_subgroups), |constant| match constant {
@@ -167,7 +160,7 @@ impl Steps<'_> {
             Constant::Items => STREAMED_ITEMS,
             Constant::KeyWords => format.key_words,
             Constant::ValueWords => format.value_words,
-            Constant::BeginBit => *begin_bit,
+            Constant::BeginBit => begin_bit,
             Constant::Operation => format.operation_bits(),
             // Kernels of tables declare no others.
             _ => 0,
@@ -180,87 +173,114 @@ impl Steps<'_> {
 
 /// Adds resources, of which those without bytes are left out.
 fn set(plan: &mut Plan<'_>, resources: &[(&'static str, Range)]) -> Resources {
-    let used = resources.iter().filter(|(_, range)| range.size != 0 && range.address != 0);
+    let used = resources.iter().filter(|(_, range)| range.size != 0);
     used.fold(Resources::default(), |all, (name, range)| all.union(Resources::of(&[plan.add_resource(name, *range)])))
 }
 
-fn word(address: u64) -> Range {
-    Range::new(address, if address == 0 { 0 } else { WORD })
+/// A word of the caller; none if the address is null.
+fn word(address: impl Into<u64>) -> Range {
+    of_caller(address.into(), WORD)
+}
+
+fn of_caller(address: u64, bytes: u64) -> Range {
+    Range::new(address, if address == 0 { 0 } else { bytes })
 }
 
 impl Steps<'_> {
-    /// The caller's array of so many words a key.
-    fn array(&self, range: Range, words: u32) -> Range {
-        Range::new(range.address, u64::from(self.info.count.max) * WORD * u64::from(words))
+    /// Bytes of so many words for each key.
+    fn bytes(&self, words: u32) -> u64 {
+        u64::from(self.problem.max_count) * WORD * u64::from(words)
+    }
+
+    /// Bytes of a bit for each key.
+    fn bytes_of_bits(&self) -> u64 {
+        u64::from(self.problem.max_count.div_ceil(32)) * WORD
+    }
+
+    /// An array of the caller with so many words for each key.
+    fn array(&self, address: impl Into<u64>, words: u32) -> Range {
+        of_caller(address.into(), self.bytes(words))
+    }
+
+    fn spilled(&self) -> (&'static str, Range) {
+        ("spilled", Range::new(self.parts.spilled, self.bytes_of_bits()))
+    }
+
+    fn state(&self) -> (&'static str, Range) {
+        ("state", Range::new(self.parts.state, WORD))
     }
 
     fn keys(&self) -> (&'static str, Range) {
-        ("keys", self.array(self.info.keys, self.format.key_words))
+        ("keys", self.array(self.problem.keys, self.format().key_words))
+    }
+
+    fn values(&self) -> (&'static str, Range) {
+        ("values", self.array(self.problem.values, self.format().value_words))
     }
 
     fn counts(&self) -> (&'static str, Range) {
-        ("counts", word(self.info.count.address))
+        ("counts", word(self.problem.count))
     }
 
     fn table(&self) -> (&'static str, Range) {
-        ("table", Range::new(self.info.table.address, self.format.table_bytes(self.info.capacity)))
+        ("table", Range::new(self.problem.table.into(), self.format().bytes_of_slices(self.problem.slices)))
     }
 
     fn statuses(&self) -> (&'static str, Range) {
-        ("statuses", word(self.info.status))
+        ("statuses", word(self.problem.status))
     }
 
     /// Workgroups for all keys, at least one.
     fn batch_groups(&self, threads: u32, items: u32) -> u32 {
-        self.info.count.max.div_ceil(threads * items).max(1)
+        self.problem.max_count.div_ceil(threads * items).max(1)
     }
 
     fn add_clear(&self, plan: &mut Plan<'_>) {
-        let table = set(plan, &[self.table()]);
-        let threads = self.profile.plain_threads;
-        let blocks = self.format.table_bytes(self.info.capacity) / 16;
+        let (name, range) = self.table();
+        let table = set(plan, &[(name, range)]);
+        let threads = self.profile().plain_threads;
         // At most 2^31 slots of a block each, and a 32nd more.
-        let groups = u32::try_from(blocks).unwrap_or(u32::MAX).div_ceil(threads * STREAMED_ITEMS);
+        let blocks = u32::try_from(range.size / 16).unwrap_or(u32::MAX);
+        let groups = blocks.div_ceil(threads * STREAMED_ITEMS);
         self.add_pass(plan, Kernel::HashClear, threads, groups, [Resources::default(), table]);
     }
 
     fn add_find(&self, plan: &mut Plan<'_>) {
-        let Self { format, info, .. } = self;
         let reads = set(plan, &[self.table(), self.keys(), self.counts()]);
-        let found = Range::new(info.found.address, u64::from(info.count.max.div_ceil(32)) * WORD);
-        let values = self.array(info.values, format.value_words);
-        let writes = set(plan, &[("values", values), ("found", found), self.statuses()]);
-        let threads = self.profile.hash.find_threads;
+        let found = of_caller(self.problem.found.into(), self.bytes_of_bits());
+        let writes = set(plan, &[self.values(), ("found", found), self.statuses()]);
+        let threads = self.profile().hash.find_threads;
         self.add_pass(plan, Kernel::HashFind, threads, self.batch_groups(threads, 1), [reads, writes]);
     }
 
     fn add_keys(&self, plan: &mut Plan<'_>) {
-        let parts = &self.parts;
         let table = set(plan, &[self.table()]);
         let reads = set(plan, &[self.keys(), self.counts()]).union(table);
-        let leftovers = ("leftover_counts", word(self.info.leftover_count));
-        let state = [("hashes", parts.hashes), ("spilled", parts.spilled), ("state", parts.state)];
+        let hashes = ("hashes", Range::new(self.parts.hashes, self.bytes(1)));
+        let state = [hashes, self.spilled(), self.state()];
+        let leftovers = ("leftover_counts", word(self.problem.leftover_count));
         let writes = set(plan, &state).union(set(plan, &[self.statuses(), leftovers])).union(table);
-        let threads = self.profile.plain_threads;
+        let threads = self.profile().plain_threads;
         let groups = self.batch_groups(threads, STREAMED_ITEMS);
         self.add_pass(plan, Kernel::HashKeys, threads, groups, [reads, writes]);
     }
 
     fn add_slices(&self, plan: &mut Plan<'_>) {
-        let Self { format, info, parts, .. } = self;
+        let Self { problem, parts, .. } = self;
         let table = set(plan, &[self.table()]);
-        let spilled = set(plan, &[("spilled", parts.spilled)]);
-        let values = ("values", self.array(info.values, format.value_words));
-        let sorted = [("sorted_hashes", parts.sorted_hashes), ("payload", parts.payload), ("state", parts.state)];
-        let reads = set(plan, &[self.keys(), values, self.counts()]).union(set(plan, &sorted)).union(table);
+        let spilled = set(plan, &[self.spilled()]);
+        let payload = parts.payload.map_or(Range::NONE, |part| Range::new(part, self.bytes(1)));
+        let sorted_hashes = Range::new(parts.sorted_hashes, self.bytes(1));
+        let sorted = [("sorted_hashes", sorted_hashes), ("payload", payload), self.state()];
+        let reads = set(plan, &[self.keys(), self.values(), self.counts()]).union(set(plan, &sorted)).union(table);
         let results = [
-            ("leftover_keys", self.array(info.leftover_keys, format.key_words)),
-            ("leftover_values", self.array(info.leftover_values, format.value_words)),
-            ("leftover_counts", word(info.leftover_count)),
+            ("leftover_keys", self.array(problem.leftover_keys, self.format().key_words)),
+            ("leftover_values", self.array(problem.leftover_values, self.format().value_words)),
+            ("leftover_counts", word(problem.leftover_count)),
             self.statuses(),
         ];
         let results = set(plan, &results);
-        let (threads, slices) = (self.profile.hash.slice_threads, slices_of(info.capacity));
+        let (threads, slices) = (self.profile().hash.slice_threads, problem.slices);
         let sets = [reads.union(spilled), table.union(spilled)];
         self.add_pass(plan, Kernel::HashSlices, threads, slices, sets);
         let sets = [reads.union(spilled).union(results), table.union(results)];
@@ -271,7 +291,7 @@ impl Steps<'_> {
 /// The slices of a change, behind the sort.
 impl PlanSource for Steps<'_> {
     fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
-        if self.info.count.max != 0 {
+        if self.problem.max_count != 0 {
             self.add_slices(plan);
         }
     }
@@ -279,7 +299,7 @@ impl PlanSource for Steps<'_> {
 
 impl PlanSource for HashTable<'_> {
     fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
-        match self.steps.format.operation {
+        match self.steps.format().operation {
             HashOperation::Clear => self.steps.add_clear(plan),
             HashOperation::Find => self.steps.add_find(plan),
             HashOperation::Insert | HashOperation::Assign | HashOperation::Erase => {

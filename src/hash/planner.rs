@@ -64,7 +64,8 @@ impl HashPlanner {
     }
 
     pub(super) fn variants(&self) -> Result<Vec<crate::core::pipelines::Variant>> {
-        let counts = Counts { ends: |alone| self.range_ends(alone).collect::<Vec<_>>(), most: self.format.max_count };
+        let ends = |alone| self.sort().into_iter().flat_map(move |sort| sort.plan_ends(alone));
+        let counts = Counts { ends, most: self.format.max_count };
         variants(self.batches, &counts, |Recording { alone, another }, count, visit| {
             if another {
                 return Ok(());

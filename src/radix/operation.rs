@@ -142,6 +142,12 @@ impl<M: Method> Operation<M> {
         (Config { strategy: group.strategy, ..self.config(group.alone) }, group.algorithm)
     }
 
+    /// Maximum counts at which plans change: the last of each range.
+    #[cfg_attr(not(feature = "hash"), allow(dead_code, reason = "primitives that are made of others call it"))]
+    pub(crate) fn plan_ends(&self, alone: bool) -> impl Iterator<Item = u32> {
+        self.range_ends(alone).chain([self.handle.device().profile().radix.all_digits_up_to])
+    }
+
     /// Never [`Strategy::Auto`].
     pub(crate) fn strategy(&self) -> Strategy {
         self.strategy

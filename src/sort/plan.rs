@@ -2,7 +2,7 @@
 
 use super::algorithm::{Algorithm, Finish, small_ranking};
 use crate::core::handle::{One, TableJobs};
-use crate::core::memory::{Arguments, Range};
+use crate::core::memory::{Arguments, BoundingRanges, Range};
 use crate::core::plan::{Content, Groups, Plan, Resources, Rows, Table};
 use crate::core::primitive::{Jobs, PlanSource, Planner};
 use crate::core::scratch::Layout;
@@ -85,7 +85,7 @@ impl Method for Sorting {
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<SortTable<'a>> {
-        SortTable::new(config, algorithm, TableJobs::Requests(jobs), scratch, layout)
+        SortTable::new(config, algorithm, TableJobs::Requests(jobs), jobs.bounding_ranges(), scratch, layout)
     }
 }
 
@@ -109,7 +109,8 @@ impl Operation<Sorting> {
         layout: &mut Layout,
     ) -> Result<SortTable<'_>> {
         let (config, algorithm) = self.configured(group);
-        SortTable::new(config, algorithm, TableJobs::Part(One::new(self, items)), scratch, layout)
+        let bounds = One::new(self, items).bounding_ranges();
+        SortTable::new(config, algorithm, TableJobs::Part(items), bounds, scratch, layout)
     }
 }
 
@@ -118,12 +119,12 @@ impl<'a> SortTable<'a> {
         config: Config<'a>,
         algorithm: Algorithm,
         jobs: TableJobs<'a, (Items, ItemRole)>,
+        bounds: BoundingRanges<ItemRole>,
         scratch: u64,
         layout: &mut Layout,
     ) -> Result<Self> {
         let each = |visit: &mut dyn FnMut(&Items)| jobs.for_each(visit);
-        let problems =
-            Problems::new(config, algorithm.outline(&config), &each, jobs.bounding_ranges(), scratch, layout)?;
+        let problems = Problems::new(config, algorithm.outline(&config), &each, bounds, scratch, layout)?;
         let inputs = if config.format.comparator == 0 { 0 } else { size_of::<UserInput>() as u64 };
         let user_inputs = layout.range(scratch, u64::from(problems.count) * inputs)?;
         Ok(Self { problems, algorithm, jobs, user_inputs })
