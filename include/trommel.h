@@ -1508,11 +1508,9 @@ TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32
 ///
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.
-/// @param info Written ranges must not overlap any other range. The table was cleared with the same capacity by a hasher
-///   with the same types, unless this operation clears it. Only hashers have written it since.
-TrmResult trmCmdHash(VkCommandBuffer commandBuffer,
-                     TrmHasher hasher,
-                     const struct TrmHashInfo *info);
+/// @param info Written ranges must not overlap any other range. The table was cleared with the same capacity by a
+///   hasher with the same types, unless this operation clears it. Only hashers have written it since.
+TrmResult trmCmdHash(VkCommandBuffer commandBuffer, TrmHasher hasher, const struct TrmHashInfo *info);
 
 /// Returns the bytes of scratch that trmCmdBatch() needs for these infos. The result depends on their handles and
 /// maximum counts. Addresses and info->scratch are ignored.

@@ -1,5 +1,5 @@
-// Hash tables through trommel.hpp, against std::unordered_map: values of several words are inserted, assigned, erased in
-// a batch with a sort, and found.
+// Hash tables through trommel.hpp, against std::unordered_map: values of several words are inserted, assigned, erased
+// in a batch with a sort, and found.
 
 #include <unordered_map>
 

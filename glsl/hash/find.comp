@@ -10,8 +10,8 @@
 //
 // Four lanes, a quad, read a bucket, each 16 bytes of it: a request of a bucket by a quad costs as much as one of 8
 // bytes by one lane. Each lane has a key. A quad first probes the first bucket of the keys of its four lanes, so that
-// four requests are in flight. Then the keys of the subgroup that are left are dealt to its quads, one each, as often as
-// necessary.
+// four requests are in flight. Then the keys of the subgroup that are left are dealt to its quads, one each, as often
+// as necessary.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"

@@ -134,8 +134,9 @@ void key_of(uint owner, out uint key[KEY_WORDS]) {
     }
 }
 
-// Finds positions around the hashes that may belong to the slices from first_home() to last_home(): those of their first
-// bits, by which they are sorted, and less than SLACK others at either end. Half of the threads search for either end.
+// Finds positions around the hashes that may belong to the slices from first_home() to last_home(): those of their
+// first bits, by which they are sorted, and less than SLACK others at either end. Half of the threads search for either
+// end.
 void find_positions(uint count) {
     const uint SEARCHERS = THREADS / 2;
     uint end = thread_id() / SEARCHERS;
@@ -237,8 +238,8 @@ uint shared_owner(uint at) {
 bool is_empty(uint at) { return ONE_WORD ? shared_key(at) == EMPTY_WORD : shared_owner(at) == NOBODY; }
 bool is_erased(uint at) { return ONE_WORD ? shared_key(at) == ERASED_WORD : shared_owner(at) == GONE; }
 
-// Whether a slot has this key, or this thread has taken it for the key: it was empty, or, if `reuses`, that of an erased
-// key. Of all items with the key, the one with the smallest owner will own the slot.
+// Whether a slot has this key, or this thread has taken it for the key: it was empty, or, if `reuses`, that of an
+// erased key. Of all items with the key, the one with the smallest owner will own the slot.
 bool takes(uint at, uint key[KEY_WORDS], uint owner, bool reuses, out bool was_free) {
     was_free = false;
     if (ONE_WORD) {

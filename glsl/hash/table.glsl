@@ -9,8 +9,8 @@
 // ERASED, all ones but for the last bit of the last word. These two keys have entries in the header instead.
 //
 // A full bucket without erased slots also holds a filter: two neighboring slots, a match, may have their keys in either
-// order, so the order of each match stores a bit. The bit is set if the first key is the larger one. Each key belongs to
-// one match of every bucket that is probed for it. A key that lies in a later bucket has set the bit of its match: a
+// order, so the order of each match stores a bit. The bit is set if the first key is the larger one. Each key belongs
+// to one match of every bucket that is probed for it. A key that lies in a later bucket has set the bit of its match: a
 // search may end at a full bucket without this bit.
 
 layout(constant_id = SPEC_KEY_WORDS) const uint KEY_WORDS = 1;

@@ -187,7 +187,7 @@ impl<K: JobKind> Jobs<K> for One<'_, K> {
 /// The jobs of a table: those of requests, or one that a composing primitive has made.
 pub(crate) enum TableJobs<'a, K: JobKind> {
     Requests(&'a dyn Jobs<K>),
-    #[cfg_attr(not(feature = "hash"), allow(dead_code, reason = "primitives that are made of others have such"))]
+    #[cfg_attr(not(feature = "default"), allow(dead_code, reason = "primitives that are made of others have such"))]
     Part(K::Job<'a>),
 }
 

@@ -5,8 +5,8 @@ use crate::{Count, HashInfo, HashOperation, Hasher, HasherInfo, Result};
 use std::collections::{HashMap, HashSet};
 
 impl Context {
-    /// Looks up needles among keys with values in host memory, in no particular order. Returns the value of each needle:
-    /// of equal keys, the first one's. None: no key equals the needle.
+    /// Looks up needles among keys with values in host memory, in no particular order. Returns the value of each
+    /// needle: of equal keys, the first one's. None: no key equals the needle.
     ///
     /// The keys and their values become a hash table on the device. The host looks up the keys that find no slot there.
     ///

@@ -13,8 +13,8 @@ pub enum HashOperation {
     /// inserted. Keys of the table keep their values.
     #[default]
     Insert,
-    /// Inserts keys with their values, and replaces the values of keys that the table has. Of equal keys of a batch, the
-    /// last one provides the value.
+    /// Inserts keys with their values, and replaces the values of keys that the table has. Of equal keys of a batch,
+    /// the last one provides the value.
     Assign,
     /// Removes keys.
     Erase,
@@ -51,8 +51,8 @@ pub struct HasherInfo {
     pub operation: HashOperation,
     /// Maximum count of a batch. 0: 2^30, the largest.
     pub max_count: u32,
-    /// Maximum capacity of a table. 0: 2^31, the largest. Changes of tables of at most 1024 slots need no sort, and those
-    /// of at most 2^18 one pass of it instead of two.
+    /// Maximum capacity of a table. 0: 2^31, the largest. Changes of tables of at most 1024 slots need no sort, and
+    /// those of at most 2^18 one pass of it instead of two.
     pub max_capacity: u32,
     /// The hasher may be used in batches with other problems ([`crate::cmd_batch`]).
     pub batches: bool,

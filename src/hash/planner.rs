@@ -37,8 +37,8 @@ pub(crate) struct HashPlanner {
     handle: Handle,
     format: Format,
     batches: bool,
-    /// The sort of a batch by the first bits of its hashes, if several workgroups apply it. A planner without pipelines:
-    /// they are the handle's.
+    /// The sort of a batch by the first bits of its hashes, if several workgroups apply it. A planner without
+    /// pipelines: they are the handle's.
     sort: Operation<Sorting>,
     sorts: bool,
 }

@@ -130,20 +130,20 @@ impl<M: Method> Operation<M> {
     }
 
     /// Without pipelines, for a primitive whose requests have such a part: their plans name the variants.
-    #[cfg_attr(not(feature = "hash"), allow(dead_code, reason = "primitives that are made of others call it"))]
+    #[cfg_attr(not(feature = "default"), allow(dead_code, reason = "primitives that are made of others call it"))]
     pub(crate) fn part(device: &Device, format: Format, method: M) -> Self {
         let (strategy, of_few) = method.strategies(&format, device.profile().strategy);
         Self { handle: Handle::new(device), format, method, strategy, batches: true, of_few }
     }
 
     /// The configuration and the algorithm of a group.
-    #[cfg_attr(not(feature = "hash"), allow(dead_code, reason = "primitives that are made of others call it"))]
+    #[cfg_attr(not(feature = "default"), allow(dead_code, reason = "primitives that are made of others call it"))]
     pub(crate) fn configured(&self, group: Group<M, M::Algorithm>) -> (Config<'_>, M::Algorithm) {
         (Config { strategy: group.strategy, ..self.config(group.alone) }, group.algorithm)
     }
 
     /// Maximum counts at which plans change: the last of each range.
-    #[cfg_attr(not(feature = "hash"), allow(dead_code, reason = "primitives that are made of others call it"))]
+    #[cfg_attr(not(feature = "default"), allow(dead_code, reason = "primitives that are made of others call it"))]
     pub(crate) fn plan_ends(&self, alone: bool) -> impl Iterator<Item = u32> {
         self.range_ends(alone).chain([self.handle.device().profile().radix.all_digits_up_to])
     }

@@ -31,9 +31,8 @@ use crate::{Count, Device, Error, Placement, Range, Result, Scratch, Segments, S
 #[cfg(test)]
 pub(crate) use algorithm::{Algorithm, Finish};
 use ash::vk;
-#[cfg(any(test, feature = "hash"))]
-pub(crate) use plan::SortTable;
-pub(crate) use plan::Sorting;
+#[cfg_attr(not(feature = "default"), allow(unused_imports, reason = "each primitive uses a part of it"))]
+pub(crate) use plan::{SortTable, Sorting};
 use std::sync::Arc;
 
 /// The parameters of one sort.

@@ -100,7 +100,7 @@ pub(crate) struct SortTable<'a> {
 
 impl Operation<Sorting> {
     /// Lays out a sort that is a part of another primitive's request.
-    #[cfg_attr(not(feature = "hash"), allow(dead_code, reason = "primitives that are made of others call it"))]
+    #[cfg_attr(not(feature = "default"), allow(dead_code, reason = "primitives that are made of others call it"))]
     pub(crate) fn lay_out_part(
         &self,
         group: <Self as Planner>::Group,

@@ -45,9 +45,13 @@ const SHARED: &[&str] = &[
     "xtask/src",
 ];
 
-/// Primitives with folders that others build on: sorts merge runs. Elsewhere, such a name may mean the folder or the
-/// verb. Only the names of the handle and of public types are the primitive's own.
-const ROOMS: &[&str] = &["merge"];
+/// Primitives whose name means something else, too: sorts merge runs, and the standard library has hash maps.
+/// Elsewhere, such a name may mean a folder, a verb or a noun. Only the names of the handle and of public types are the
+/// primitive's own.
+const ROOMS: &[&str] = &["merge", "hash"];
+
+/// Primitives that are composed of others, and those others: their files name them.
+const COMPOSED: &[(&str, &[&str])] = &[("hash", &["sort"])];
 
 /// Tests below [`SHARED`].
 const TESTS: &[&str] =
@@ -173,7 +177,11 @@ impl Primitive {
         for path in shared_files()? {
             let file = workspace::shown(&path);
             let compares = COMPARING.iter().any(|folder| file.starts_with(folder));
-            if self.owns(&file) || compares && primitives.iter().any(|other| other.owns(&file)) {
+            let is_composed = |other: &Self| {
+                COMPOSED.iter().any(|(name, parts)| *name == other.name && parts.contains(&self.name.as_str()))
+            };
+            let may_name = |other: &Self| (compares || is_composed(other)) && other.owns(&file);
+            if self.owns(&file) || primitives.iter().any(may_name) {
                 continue;
             }
             let parent = path.parent().unwrap_or(Path::new("."));

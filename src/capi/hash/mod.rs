@@ -166,8 +166,8 @@ pub unsafe extern "C" fn trmGetHasherTimestampCount(
 ///
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.
-/// @param info Written ranges must not overlap any other range. The table was cleared with the same capacity by a hasher
-///   with the same types, unless this operation clears it. Only hashers have written it since.
+/// @param info Written ranges must not overlap any other range. The table was cleared with the same capacity by a
+///   hasher with the same types, unless this operation clears it. Only hashers have written it since.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCmdHash(
     command_buffer: VkCommandBuffer,
