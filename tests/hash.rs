@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         results::adversarial_keys,
         results::churn,
         results::slices_without_keys,
+        results::workgroups_without_a_slice,
         recording::batches_of_tables_sorts_and_merges,
         recording::twenty_runs,
         recording::strangers,

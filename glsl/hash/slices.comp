@@ -93,6 +93,15 @@ bool is_item(uint owner) { return ASSIGNS ? owner < ITEMS_BEGIN : owner >= ITEMS
 uint position_of(uint owner) { return ASSIGNS ? ITEMS_BEGIN - 1 - owner : owner - ITEMS_BEGIN; }
 uint slot_of(uint owner) { return ASSIGNS ? owner - ITEMS_BEGIN : owner; }
 
+// Number of slices of this dispatch. Dispatches may have more workgroups.
+uint slice_count() {
+#ifdef OVERFLOW
+    return (args.problem.slices + OVERFLOW_SHARE - 1) / OVERFLOW_SHARE;
+#else
+    return args.problem.slices;
+#endif
+}
+
 uint own_slice() {
 #ifdef OVERFLOW
     return args.problem.slices + linear_group();
@@ -563,6 +572,7 @@ void list_items(uint begin, uint end) {
 
 void main() {
     // 1. Find the items of this workgroup.
+    if (linear_group() >= slice_count()) return;
     uint count = batch_count();
     if (thread_id() == 0) {
         sh_added = 0;

@@ -185,13 +185,14 @@ impl<K: JobKind> Jobs<K> for One<'_, K> {
 }
 
 /// The jobs of a table: those of requests, or one that a composing primitive has made.
+#[cfg_attr(not(feature = "default"), allow(dead_code, reason = "each primitive uses a part of it"))]
 pub(crate) enum TableJobs<'a, K: JobKind> {
     Requests(&'a dyn Jobs<K>),
-    #[cfg_attr(not(feature = "default"), allow(dead_code, reason = "primitives that are made of others have such"))]
     Part(K::Job<'a>),
 }
 
 impl<K: JobKind> TableJobs<'_, K> {
+    #[cfg_attr(not(feature = "default"), allow(dead_code, reason = "each primitive uses a part of it"))]
     pub(crate) fn for_each(&self, visit: &mut dyn FnMut(&K::Job<'_>)) {
         match self {
             Self::Requests(jobs) => jobs.for_each(visit),

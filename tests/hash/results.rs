@@ -142,15 +142,17 @@ pub(crate) fn equal_keys() {
     }
 }
 
+/// The key of one word with a first hash: the inverse of MurmurHash3's finalizer.
+fn unmix(mut h: u32) -> u32 {
+    h ^= h >> 16;
+    h = h.wrapping_mul(0x7ed1_b41d);
+    h ^= (h >> 13) ^ (h >> 26);
+    h = h.wrapping_mul(0xa5cb_9243);
+    h ^ (h >> 16)
+}
+
 /// The keys whose hashes have the same first bits belong to the same slice and bucket.
 pub(crate) fn adversarial_keys() {
-    fn unmix(mut h: u32) -> u32 {
-        h ^= h >> 16;
-        h = h.wrapping_mul(0x7ed1_b41d);
-        h ^= (h >> 13) ^ (h >> 26);
-        h = h.wrapping_mul(0xa5cb_9243);
-        h ^ (h >> 16)
-    }
     let context = context(Setup::Native);
     let types = Types::PAIRS;
     let mut table = Table::new(&context, types, 8192, 0);
@@ -190,4 +192,18 @@ pub(crate) fn churn() {
         }
     }
     table.check(&[]);
+}
+
+/// A folded dispatch has more workgroups than the table has overflow slices. The items that they could take for theirs
+/// are the last ones in the order of hashes, and find no slot at home.
+pub(crate) fn workgroups_without_a_slice() {
+    let context = context(Setup::Folded);
+    let types = Types::PAIRS;
+    let mut random = Random::new(8);
+    // One more overflow slice than workgroups in x.
+    let mut table = Table::new(&context, types, 8 * 32 * SLICE, 0);
+    let keys: Vec<Words> = (0..3000).map(|i| vec![unmix(u32::MAX - i)]).collect();
+    table.apply(&Batch::new(HashOperation::Insert, types, keys.clone(), &mut random));
+    table.apply(&Batch::new(HashOperation::Erase, types, keys[..500].to_vec(), &mut random));
+    table.check(&keys);
 }
