@@ -58,7 +58,10 @@ impl Primitive for Hashes {
     }
 
     fn profile_lines(&self) -> &'static [Line] {
-        &[("hash.slice_threads", |_, random| random.pick(&[64, 128, 256, 512, 1024]).to_string())]
+        &[
+            ("hash.slice_threads", |_, random| random.pick(&[64, 128, 256, 512, 1024]).to_string()),
+            ("hash.find_threads", |draws, random| draws.threads(random).to_string()),
+        ]
     }
 
     fn draw(&self, limits: &Limits, random: &mut Random) -> Box<dyn HandleInfo> {
