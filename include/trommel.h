@@ -1479,7 +1479,7 @@ TrmResult trmGetHasherScratch(TrmHasher hasher, uint32_t maxCount, VkDeviceSize 
 TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32_t *count);
 
 /// Appends an operation on a table to commandBuffer. Keys and values of the table are the same on every device
-/// afterwards. Their places in the table are not.
+/// afterwards, unless keys are left over: which ones is not determined. The places of keys in the table differ.
 ///
 /// Example: the vertices of a mesh are inserted with their indices; of equal vertices, the first one.
 /// @code{.c}

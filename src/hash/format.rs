@@ -120,7 +120,7 @@ fn words(key: KeyType, value: ValueType) -> Result<[u32; 2]> {
 /// Bytes of a table with room for `capacity` keys of a type with values of a type. A multiple of 16.
 ///
 /// A table has slices of 1024 slots, at least one, and an overflow slice for each 32 of them. An insertion that finds
-/// no slot reports the key as left over. This becomes likely when more than 98 % of `capacity` are in use.
+/// no slot reports the key as left over. This becomes likely when more than 95 % of `capacity` are in use.
 ///
 /// # Errors
 /// [`Error::Malformed`] for keys and values that tables do not take.

@@ -26,8 +26,8 @@ pub struct HashInfo {
     /// For a search: `count.max` bits, rounded up to whole words. Bit `i % 32` of word `i / 32` is set if the table has
     /// key `i`. [`Range::NONE`]: not wanted.
     pub found: Range,
-    /// For insertions: room for `count.max` keys. The device writes the keys that found no slot, in any order.
-    /// [`Range::NONE`]: not wanted.
+    /// For insertions: room for `count.max` keys. The device writes the keys that found no slot, in any order; of equal
+    /// keys of the batch, each one. [`Range::NONE`]: not wanted.
     pub leftover_keys: Range,
     /// As `leftover_keys`, their values.
     pub leftover_values: Range,
@@ -140,7 +140,8 @@ impl Hasher {
 
     /// Appends an operation on a table to `command_buffer`: one compute dispatch for a search and for clearing;
     /// otherwise the hashes of the keys, a sort, and two more, with barriers between them. Keys and values of the table
-    /// are the same on every device afterwards. Their places in the table are not.
+    /// are the same on every device afterwards, unless keys are left over: which ones is not determined. The places of
+    /// keys in the table differ.
     ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on keys, on values that are read and on the count,
     ///   `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on the table and on scratch, `SHADER_STORAGE_WRITE` on outputs.

@@ -34,6 +34,9 @@ impl Settings {
         let finding = Shape { threads: self.find_threads, items: 1 };
         limits.check_group(finding)?;
         limits.check_memory(&finding, true, 2 * finding.threads + limits.emulation_bytes(finding.threads))?;
+        if !self.find_threads.is_multiple_of(32) || self.slice_threads > 1024 {
+            return refuse(format!("{finding} for searches is no multiple of 32, or {shape} exceeds a slice"));
+        }
         if !self.slice_threads.is_power_of_two() {
             return refuse(format!("{shape} is not a power of two"));
         }
