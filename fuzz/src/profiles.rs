@@ -127,7 +127,7 @@ pub struct Draws<'a> {
 }
 
 impl Draws<'_> {
-    fn threads(&self, random: &mut Random) -> u32 {
+    pub(crate) fn threads(&self, random: &mut Random) -> u32 {
         random.pick(&self.threads)
     }
 
@@ -162,6 +162,11 @@ impl Draws<'_> {
     pub(crate) fn merge(&self, random: &mut Random) -> String {
         let up_to = random.log_between(100, if self.facts.is_cpu { 3000 } else { 1 << 20 });
         format!("{up_to}:{}/{}", self.shape(random, 16), self.shape(random, 16))
+    }
+
+    /// A merge sort for all counts.
+    pub(crate) fn whole_merge(&self, random: &mut Random) -> String {
+        format!("{}:{}/{}", u32::MAX, self.shape(random, 16), self.shape(random, 16))
     }
 
     pub(crate) fn ranked(&self, random: &mut Random) -> String {

@@ -10,8 +10,8 @@ use trommel::{
     Count, KeyType, Request, Result, Segments, SortComparatorKernel, SortInfo, Sorter, SorterInfo, Strategy, ValueType,
 };
 
-/// Items of one word, items of many words, keys narrower than a word, which are packed at the end, and segments. Keys by
-/// a comparator.
+/// Items of one word, items of many words, keys narrower than a word, which are packed at the end, and segments. Keys
+/// by a comparator.
 pub(crate) fn handles(place: &Place) -> Vec<Box<dyn Handle + '_>> {
     let keys = SorterInfo::keys().batches().strategy(place.strategy);
     let of = |key, value| SorterInfo { key, value, ..keys };

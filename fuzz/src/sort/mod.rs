@@ -74,6 +74,7 @@ impl Primitive for Sorts {
             ("sort.*.ranked", |draws, random| draws.list(random, 2, Draws::ranked)),
             ("sort.*.small", |draws, random| draws.list(random, 4, Draws::small)),
             ("sort.*.merges", |draws, random| draws.list(random, 3, Draws::merge)),
+            ("sort.*.by_comparator", |draws, random| draws.whole_merge(random)),
             ("sort.finish", |draws, random| draws.shape(random, 16)),
             ("sort.prefixes_up_to", |_, random| random.pick(&[0, 300, 4000, 1 << 20, u32::MAX]).to_string()),
             ("sort.small_ranking", |_, random| draw_ranking(random).into()),
