@@ -176,8 +176,8 @@ impl Sorter {
     ///
     /// # Errors
     /// As [`Sorter::new`]; [`crate::Error::Malformed`] if the kernel is for another key type, and unless `info` has
-    /// [`crate::Order::Ascending`], all bits of the key, and no segments; [`crate::Error::TooLarge`] for a maximum count above
-    /// 2^30.
+    /// [`crate::Order::Ascending`], all bits of the key, and no segments; [`crate::Error::TooLarge`] for a maximum
+    /// count above 2^30.
     ///
     /// # Safety
     /// The kernel uses only features and shared memory that the device has. If it was created from SPIR-V, the module
