@@ -16,6 +16,7 @@ use common::comparator::Comparator;
 use common::contexts::{Setup, assert_silence, context};
 use common::items::Counted;
 use common::keys::{Bits, Keys, Random};
+use common::spirv::words_of;
 use common::{brief, full, very_brief};
 use problem::Job;
 use trommel::host::Context;
@@ -37,10 +38,6 @@ const COMPILED: [(&str, KeyType, &[u8]); 7] = [
 
 /// Entries of the table of ranks.
 const RANKS: Bits = 31;
-
-fn words_of(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
-}
 
 fn kernel(name: &str, key: KeyType) -> ComparatorKernel {
     let (.., bytes) =
@@ -84,7 +81,7 @@ fn small_floats(n: usize, seed: u64) -> Vec<Bits> {
     (0..n).map(|_| draw().to_bits().into()).collect()
 }
 
-/// Keys of few different words, so that many are equal, or differ in one word.
+/// Keys with few distinct words, so that many are equal, or differ in one word.
 fn few_words(keys: Vec<Bits>, key: KeyType) -> Vec<Bits> {
     let words = key.size() / 4;
     let few = |key: Bits| (0..words).fold(0, |few, word| few | (key >> (32 * word) & 0x8000_0003 | 4) << (32 * word));

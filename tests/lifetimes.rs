@@ -3,6 +3,7 @@
 mod common;
 
 use common::fake::{self, NVIDIA};
+use common::spirv::words_of;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use trommel::{
@@ -18,8 +19,7 @@ fn alone() -> MutexGuard<'static, ()> {
 
 /// The words of a module, different for each number.
 fn numbered(bytes: &[u8], number: u32) -> Vec<u32> {
-    let mut words: Vec<u32> =
-        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let mut words = words_of(bytes);
     // The word of the module that identifies the compiler.
     words[2] = number;
     words

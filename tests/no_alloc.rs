@@ -4,6 +4,8 @@
 
 #[path = "common/calls.rs"]
 mod calls;
+#[path = "common/spirv.rs"]
+mod spirv;
 
 use ash::vk;
 use calls::{

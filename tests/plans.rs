@@ -11,6 +11,7 @@ mod tables;
 use ash::vk;
 use ash::vk::Handle as _;
 use common::fake::{self, NVIDIA};
+use common::spirv::words_of;
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use trommel::tuning::Profile;
@@ -91,8 +92,7 @@ fn assert_text(name: &str, lines: &[String]) {
 #[test]
 fn commands_of_a_sort_by_a_comparator() {
     let bytes = include_bytes!("kernels/sort_masked_u32.spv");
-    let words: Vec<u32> =
-        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let words = words_of(bytes);
     let kernel = SortComparatorKernel::from_spirv(&words).expect("a kernel of this version");
     // SAFETY: the compiler has created the module from a valid function.
     let sorter = unsafe { Sorter::with_comparator(&fake::device(&NVIDIA), &SorterInfo::pairs(), &kernel) };

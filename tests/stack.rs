@@ -11,6 +11,7 @@ use ash::vk;
 use ash::vk::Handle as _;
 use calls::{CDevice, Call, Place, STRATEGIES, Shape, Slot, begun, c_batch, c_infos, c_result, c_scratch, calls};
 use common::fake::{self, NVIDIA};
+use common::spirv;
 use std::ffi::{c_int, c_void};
 use std::fmt::Debug;
 use std::ptr;
@@ -75,7 +76,7 @@ fn assert_small<E: Debug>(what: &str, call: impl Fn() -> Result<(), E>) {
     assert!(taken <= LIMIT, "{what} takes {taken} bytes of stack");
 }
 
-/// A device of large tiles, whose plans are those of large GPUs.
+/// A device with large tiles: its plans are those of large GPUs.
 fn place(strategy: Strategy) -> Place {
     let device = fake::device(&NVIDIA);
     let info = TrmDeviceCreateInfo {

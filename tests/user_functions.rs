@@ -10,6 +10,7 @@ use common::arena::{Poison, Together, run_and_check};
 use common::contexts::{Setup, assert_silence, context};
 use common::items::Counted;
 use common::keys::Keys;
+use common::spirv::words_of;
 use common::{brief, full, very_brief};
 use problem::{Asked, Job};
 use trommel::{BucketFunction, BucketKernel, KeyType, Layout, Splitter, SplitterInfo, Strategy, ValueType};
@@ -29,8 +30,7 @@ fn kernel(key: KeyType) -> BucketKernel {
 fn kernel_of(name: &str, key: KeyType) -> BucketKernel {
     let (.., bytes) =
         COMPILED.into_iter().find(|(known, of, _)| (*known, *of) == (name, key)).expect("a kernel of such keys");
-    let words: Vec<u32> =
-        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let words = words_of(bytes);
     BucketKernel::from_spirv(&words).expect("a kernel of this version")
 }
 

@@ -12,7 +12,7 @@ use crate::core::primitive::{JobKind, Jobs, Planner};
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::core::variants::{Counts, Recording, variants};
 use crate::kernels::Kernel;
-use crate::radix::check_segment_count;
+use crate::radix::{check_no_input, check_segment_count};
 use crate::shared::{LAYOUT_DROP_KEYS, LAYOUT_INDICES};
 use crate::tuning::merge::Shapes;
 use crate::tuning::{Profile, Shape};
@@ -237,9 +237,8 @@ impl MergePlanner {
         if !self.format.operation.is_update() && info.marks != Range::NONE {
             return malformed("marks", "the merger's operation is not an update");
         }
-        if self.format.comparator == 0 && (info.user_address, info.user_words) != (0, [0; 4]) {
-            let argument = if info.user_address == 0 { "userWords" } else { "userAddress" };
-            return malformed(argument, "the merger has no comparator");
+        if self.format.comparator == 0 {
+            check_no_input(info.user_address, info.user_words, "the merger has no comparator")?;
         }
         if !self.format.segmented {
             let is_set = info.segments != MergeSegments::default();

@@ -32,5 +32,5 @@ pub(crate) use passes::{Id, PROBLEMS, Passes, set};
 pub(crate) use pipelines::variants;
 pub(crate) use problems::{INDIRECT_COMMAND, MOST_GROUPS_Y, Problems, output_items, plane_bytes};
 pub(crate) use rows::{PassFacts, behind, push_constants};
-pub(crate) use user::UserKernel;
+pub(crate) use user::{UserKernel, check_no_input};
 pub(crate) use values::{PLAIN, Values};

@@ -45,6 +45,15 @@ impl UserKernel {
     }
 }
 
+/// Checks that a request without a user-defined function has no input for one. `why`: the reason in the message.
+pub(crate) fn check_no_input(address: u64, words: [u32; 4], why: &str) -> Result<()> {
+    match (address, words) {
+        (0, [0, 0, 0, 0]) => Ok(()),
+        (0, _) => Err(malformed("userWords", why)),
+        _ => Err(malformed("userAddress", why)),
+    }
+}
+
 fn malformed(argument: &'static str, why: impl Into<String>) -> Error {
     Error::Malformed { argument, why: why.into() }
 }

@@ -25,9 +25,9 @@ use crate::Layout;
 use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
 use crate::core::pipelines::Module;
 use crate::core::primitive::{JobOf, Planner as _, Primitive, RequestInfo};
-use crate::radix::{Format, Items, Operation};
+use crate::radix::{Format, Items, Operation, check_no_input};
 use crate::shared::FLAG_EVEN;
-use crate::{Count, Device, Error, Placement, Range, Result, Scratch, Segments, Strategy, Timestamps};
+use crate::{Count, Device, Placement, Range, Result, Scratch, Segments, Strategy, Timestamps};
 #[cfg(test)]
 pub(crate) use algorithm::{Algorithm, Finish};
 use ash::vk;
@@ -130,11 +130,10 @@ impl Primitive for Sorter {
     }
 
     fn check(&self, info: &SortInfo) -> Result<()> {
-        if self.operation.format.comparator == 0 && (info.user_address, info.user_words) != (0, [0; 4]) {
-            let argument = if info.user_address == 0 { "userWords" } else { "userAddress" };
-            return Err(Error::Malformed { argument, why: "the sorter has no comparator".into() });
+        if self.operation.format.comparator != 0 {
+            return Ok(());
         }
-        Ok(())
+        check_no_input(info.user_address, info.user_words, "the sorter has no comparator")
     }
 
     fn job<'i>(&self, info: &Self::Info<'i>) -> JobOf<'i, Self> {
@@ -169,15 +168,15 @@ impl Sorter {
 
     /// Creates a sorter in the order of a user-defined comparator. Keys are equal if neither comes before the other;
     /// these keep their order. The order in `info` is ascending: the comparator takes its place. Sorts of any count
-    /// are merge sorts: the strategy has no effect. They begin with a transfer to scratch, even of few keys.
+    /// are merge sorts: the strategy has no effect. They begin with a transfer to scratch, even for few keys.
     ///
     /// If the comparator is no strict weak order, the content of the outputs is undefined, and it may receive any key.
     /// Memory outside the ranges is never accessed, except by the comparator itself.
     ///
     /// # Errors
-    /// As [`Sorter::new`]; [`Error::Malformed`] if the kernel is for another key type, and unless `info` has
-    /// [`crate::Order::Ascending`], all bits of the key, and no segments; [`Error::TooLarge`] for a maximum count above
-    /// 2^30.
+    /// As [`Sorter::new`]; [`crate::Error::Malformed`] if the kernel is for another key type, and unless `info` has
+    /// [`crate::Order::Ascending`], all bits of the key, and no segments; [`crate::Error::TooLarge`] for a maximum
+    /// count above 2^30.
     ///
     /// # Safety
     /// The kernel uses only features and shared memory that the device has. If it was created from SPIR-V, the module

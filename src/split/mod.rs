@@ -21,7 +21,7 @@ mod rows;
 use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
 use crate::core::pipelines::Module;
 use crate::core::primitive::{JobOf, Planner as _, Primitive, RequestInfo};
-use crate::radix::{INDIRECT_COMMAND, Items, MOST_GROUPS_Y, Operation};
+use crate::radix::{INDIRECT_COMMAND, Items, MOST_GROUPS_Y, Operation, check_no_input};
 use crate::shared::RADIX;
 use crate::{Count, Device, Error, Range, Result, Scratch, Segments, Strategy, Timestamps};
 #[cfg(test)]
@@ -322,9 +322,8 @@ impl Primitive for Splitter {
                 return Err(Error::TooLarge { argument, value, limit, why: "the bits of the key" });
             }
         }
-        if self.info.function != BucketFunction::User && (info.user_address, info.user_words) != (0, [0; 4]) {
-            let argument = if info.user_address == 0 { "userWords" } else { "userAddress" };
-            return malformed(argument, "the bucket function is not user-defined");
+        if self.info.function != BucketFunction::User {
+            check_no_input(info.user_address, info.user_words, "the bucket function is not user-defined")?;
         }
         if self.info.function != BucketFunction::Splitters && info.splitters != Range::NONE {
             return malformed("splitters", "the bucket function is not splitters");

@@ -12,6 +12,7 @@ pub(crate) mod harness;
 pub(crate) mod items;
 pub(crate) mod keys;
 pub(crate) mod problem;
+pub(crate) mod spirv;
 pub(crate) mod stranger;
 pub(crate) mod ways;
 

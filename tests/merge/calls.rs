@@ -1,6 +1,7 @@
 //! Calls of mergers.
 
 use crate::calls::{Call, Handle, Place, Shape, begun, c_count, c_range, c_scratch, c_timestamps};
+use crate::spirv::words_of;
 use ash::vk;
 use std::ptr;
 use trommel::capi::*;
@@ -31,8 +32,7 @@ impl<'a> Mergers<'a> {
         let mut c_merger = ptr::null_mut();
         let (merger, c_result) = if compares {
             let bytes = include_bytes!("../kernels/masked_u32.spv");
-            let code: Vec<u32> =
-                bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+            let code = words_of(bytes);
             let kernel = ComparatorKernel::from_spirv(&code).expect("a kernel of this version");
             // SAFETY: the compiler has created the module from a valid function.
             unsafe {

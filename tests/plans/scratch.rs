@@ -1,5 +1,6 @@
 //! Scratch sizes at counts where kernels or tile shapes change: at both ends of every range, and one item next to each.
 
+use crate::common::spirv::words_of;
 use crate::{DEVICES, FORMATS, NVIDIA, fake};
 use std::collections::BTreeSet;
 use trommel::tuning::{ItemKind, Profile};
@@ -161,8 +162,7 @@ fn scratch_sizes_at_every_shape_end() {
             })
         });
         let bytes = include_bytes!("../kernels/sort_masked_u32.spv");
-        let words: Vec<u32> =
-            bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+        let words = words_of(bytes);
         let kernel = SortComparatorKernel::from_spirv(&words).expect("a kernel of this version");
         let by_comparator = [FORMATS[0], FORMATS[1], FORMATS[6]].map(|info| {
             // SAFETY: the compiler has created the module from a valid function.

@@ -3,6 +3,7 @@
 use crate::calls::{
     Call, Handle, Place, Shape, begun, c_count, c_key, c_range, c_scratch, c_strategy, c_timestamps, c_value,
 };
+use crate::spirv::words_of;
 use ash::vk;
 use std::ptr;
 use trommel::capi::*;
@@ -53,8 +54,7 @@ impl<'a> Sorters<'a> {
         // The comparator has one order, and no digits.
         let info = SorterInfo { strategy: Strategy::Auto, ..info };
         let bytes = include_bytes!("../kernels/sort_masked_u32.spv");
-        let words = bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-        let code: Vec<u32> = words.collect();
+        let code = words_of(bytes);
         let kernel = SortComparatorKernel::from_spirv(&code).expect("a kernel of this version");
         // SAFETY: the compiler has created the module from a valid function.
         let sorter = unsafe { Sorter::with_comparator(&place.device, &info, &kernel) };
