@@ -1,4 +1,4 @@
-// Makes a table empty: writes its header, and EMPTY into all slots.
+// Makes a table empty: writes its header and marks, and all ones into all slots.
 //
 // In:  nothing.
 // Out: the whole table.
@@ -35,7 +35,10 @@ void main() {
         header.erased_value = uvec4(0);
         Header(args.problem.table).v[0] = header;
     }
-    uint slices = args.problem.slices + (args.problem.slices + OVERFLOW_SHARE - 1) / OVERFLOW_SHARE;
+    if (linear_group() * THREADS + thread_id() < overflow_slices()) {
+        marks().v[linear_group() * THREADS + thread_id()] = 0;
+    }
+    uint slices = args.problem.slices + overflow_slices();
     uint blocks_a_slice = SLICE_SLOTS * SLOT_WORDS / 4;
     uvec2 target = advance(slice_address(0), bytes_of(first, 16));
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {

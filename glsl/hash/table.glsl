@@ -1,9 +1,10 @@
-// A hash table in device memory: a header, then slices of SLICE_SLOTS slots, then overflow slices of the same form.
+// A hash table in device memory: a header, marks, slices of SLICE_SLOTS slots, and overflow slices of the same form.
 //
 // A slice is a small table of its own. It consists of buckets of BUCKET_WORDS words, so a bucket is two sectors of 32
 // bytes. The hash of a key selects its home slice, a bucket in it, and an odd distance between the buckets that are
 // probed (double hashing). A key that finds no slot in MOST_PROBES buckets lies in the overflow slice of its home
-// slice, which it shares with OVERFLOW_SHARE - 1 other slices.
+// slice, which it shares with OVERFLOW_SHARE - 1 other slices. The marks are a word for each overflow slice, a bit for
+// each home slice: whether some key of it lies there.
 //
 // The slots of a bucket are filled in order. An empty slot holds EMPTY, all ones; the slot of an erased key holds
 // ERASED, all ones but for the last bit of the last word. These two keys have entries in the header instead.
@@ -98,14 +99,21 @@ Probe home_probe(uint first, uint second) {
 Probe overflow_probe(uint first, uint second) {
     uint slice = args.problem.slices + slice_of(first) / OVERFLOW_SHARE;
     uint bucket = (second * 0x9e3779b9u) >> (32 - BUCKET_BITS);
-    return Probe(slice, bucket, (first % BUCKETS) | 1, (((first >> 8) & 0xffff) * MATCHES) >> 16);
+    return Probe(slice, bucket, (first % BUCKETS) | 1, ((first & 0xffff) * MATCHES) >> 16);
 }
 
 void advance_probe(inout Probe probe) { probe.bucket = (probe.bucket + probe.step) % BUCKETS; }
 
-// Address of the first bucket of a slice.
+// Number of overflow slices.
+uint overflow_slices() { return (args.problem.slices + OVERFLOW_SHARE - 1) / OVERFLOW_SHARE; }
+
+// The marks of all overflow slices.
+Words marks() { return Words(advance(args.problem.table, uvec2(HEADER_BYTES, 0))); }
+
+// Address of the first bucket of a slice. A bucket of marks is BUCKET_WORDS words.
 uvec2 slice_address(uint slice) {
-    uvec2 slices = advance(args.problem.table, uvec2(HEADER_BYTES, 0));
+    uint mark_buckets = (overflow_slices() + BUCKET_WORDS - 1) / BUCKET_WORDS;
+    uvec2 slices = advance(args.problem.table, uvec2(HEADER_BYTES + mark_buckets * BUCKET_WORDS * 4, 0));
     return advance(slices, bytes_of(slice, SLICE_SLOTS * SLOT_WORDS * 4));
 }
 

@@ -86,8 +86,10 @@ impl Format {
 
     /// Bytes of a table of so many slices, besides overflow slices.
     pub(crate) fn bytes_of_slices(&self, slices: u32) -> u64 {
-        let all = u64::from(slices) + u64::from(slices.div_ceil(OVERFLOW_SHARE));
-        u64::from(HEADER_BYTES) + all * u64::from(SLICE_SLOTS * slot_words(self.key_words, self.value_words) * 4)
+        let overflow_slices = slices.div_ceil(OVERFLOW_SHARE);
+        let marks = HEADER_BYTES + overflow_slices.next_multiple_of(BUCKET_WORDS) * 4;
+        let all = u64::from(slices) + u64::from(overflow_slices);
+        u64::from(marks) + all * u64::from(SLICE_SLOTS * slot_words(self.key_words, self.value_words) * 4)
     }
 }
 

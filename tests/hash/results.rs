@@ -68,9 +68,9 @@ pub(crate) fn slices_without_keys() {
             let others: Vec<Words> = (0..2000).map(|i| types.key_of(i)).collect();
             table.check(&others);
         }
-        // The guard and the header come first.
+        // The guard, the header and the marks come first.
         let words = table.words();
-        let slots = words[16 + 64..words.len() - 16].chunks_exact(2);
+        let slots = words[16 + 64 + 16..words.len() - 16].chunks_exact(2);
         assert_eq!(slots.filter(|slot| *slot != [u32::MAX; 2]).count(), 3, "slots in use");
     }
 }

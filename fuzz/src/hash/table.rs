@@ -91,7 +91,7 @@ impl Shape {
     }
 
     fn all_slices(&self) -> usize {
-        self.slices + self.slices.div_ceil(OVERFLOW_SHARE)
+        self.slices + self.overflow_slices()
     }
 
     /// Slots, those of overflow slices included.
@@ -99,8 +99,17 @@ impl Shape {
         self.all_slices() * SLICE_SLOTS
     }
 
+    fn overflow_slices(&self) -> usize {
+        self.slices.div_ceil(OVERFLOW_SHARE)
+    }
+
+    /// Words before the first slice: the header, and marks.
+    fn first_slot(&self) -> usize {
+        HEADER_WORDS + self.overflow_slices().next_multiple_of(BUCKET_WORDS)
+    }
+
     pub(super) fn words(&self) -> usize {
-        HEADER_WORDS + self.slots() * self.slot_words()
+        self.first_slot() + self.slots() * self.slot_words()
     }
 
     /// The paths of a key in its home slice and in the overflow slice, by indices of buckets from the first slice on.
@@ -119,13 +128,18 @@ impl Shape {
         let overflow = self.slices + home as usize / OVERFLOW_SHARE;
         [
             path(home as usize, rest >> (32 - bits), second, second >> 16),
-            path(overflow, second.wrapping_mul(0x9e37_79b9) >> (32 - bits), first, first >> 8 & 0xffff),
+            path(overflow, second.wrapping_mul(0x9e37_79b9) >> (32 - bits), first, first & 0xffff),
         ]
+    }
+
+    /// The home slice of a key.
+    fn home(&self, key: &[u32]) -> usize {
+        self.paths(key)[0].buckets[0] / self.slice_buckets()
     }
 
     fn bucket<'a>(&self, words: &'a [u32], bucket: usize) -> impl Iterator<Item = Slot<'a>> + use<'a> {
         let key_words = self.key_words;
-        words[HEADER_WORDS + bucket * BUCKET_WORDS..][..BUCKET_WORDS].chunks_exact(self.slot_words()).map(move |slot| {
+        words[self.first_slot() + bucket * BUCKET_WORDS..][..BUCKET_WORDS].chunks_exact(self.slot_words()).map(move |slot| {
             match reserved(&slot[..key_words]) {
                 Some(0) => Slot::Empty,
                 Some(_) => Slot::Erased,
@@ -187,6 +201,11 @@ impl Shape {
                 erased += u32::from(slot == Slot::Erased);
                 let Some(slot) = slot.item() else { continue };
                 let key = slot[..self.key_words].to_vec();
+                let home = self.home(&key);
+                let is_marked = words[HEADER_WORDS + home / OVERFLOW_SHARE] >> (home % OVERFLOW_SHARE) & 1 != 0;
+                if bucket >= self.slices * self.slice_buckets() && !is_marked {
+                    return Err(format!("key {key:x?} is in an overflow slice, and its home slice has no mark"));
+                }
                 if items.insert(key.clone(), slot[self.key_words..][..self.value_words].to_vec()).is_some() {
                     return Err(format!("key {key:x?} is there twice"));
                 }
@@ -318,13 +337,21 @@ impl Builder {
             let value = value.as_deref().unwrap_or(&[]);
             words[RESERVED_VALUES[number]..][..value.len()].copy_from_slice(value);
         }
+        // Of slices without keys in their overflow slice, some have a mark.
+        let marks = HEADER_WORDS..HEADER_WORDS + shape.overflow_slices();
+        words[marks].iter_mut().for_each(|marks| *marks &= if random.chance(1, 4) { random.word() } else { 0 });
+        let overflow = self.buckets[shape.slices * shape.slice_buckets()..].iter().flat_map(|(slots, _)| slots);
+        for (key, _) in overflow.flatten() {
+            let home = shape.home(key);
+            words[HEADER_WORDS + home / OVERFLOW_SHARE] |= 1 << (home % OVERFLOW_SHARE);
+        }
         let is_cleared = words[USED] == 0;
         for (bucket, (slots, filter)) in self.buckets.iter().enumerate() {
             let mut slots = slots.clone();
             if slots.len() == shape.bucket_slots() && !slots.contains(&None) {
                 arrange(&mut slots, *filter, random);
             }
-            let target = &mut words[HEADER_WORDS + bucket * BUCKET_WORDS..][..BUCKET_WORDS];
+            let target = &mut words[shape.first_slot() + bucket * BUCKET_WORDS..][..BUCKET_WORDS];
             let all = slots.iter().map(Some).chain(std::iter::repeat(None));
             for (target, slot) in target.chunks_exact_mut(shape.slot_words()).zip(all) {
                 match slot {
@@ -406,12 +433,12 @@ mod tests {
         };
         assert!(broken(|words| words[ENTRIES] += 1));
         assert!(broken(|words| words[ERASED] += 1));
-        assert!(broken(|words| words[HEADER_WORDS] = u32::MAX), "a gap in a bucket, or a key less");
-        assert!(broken(|words| words[HEADER_WORDS] ^= 1 << 31), "a key where no search looks");
+        assert!(broken(|words| words[HEADER_WORDS + BUCKET_WORDS] = u32::MAX), "a gap in a bucket, or a key less");
+        assert!(broken(|words| words[HEADER_WORDS + BUCKET_WORDS] ^= 1 << 31), "a key where no search looks");
         // In some full bucket with a passing key, another order hides the key.
         let swaps = (0..128).filter(|bucket| {
             let mut words = words.clone();
-            let bucket = &mut words[HEADER_WORDS + bucket * BUCKET_WORDS..][..BUCKET_WORDS];
+            let bucket = &mut words[shape.first_slot() + bucket * BUCKET_WORDS..][..BUCKET_WORDS];
             bucket.chunks_exact_mut(4).for_each(|pair| pair.rotate_left(2));
             shape.read(&words).is_err()
         });
