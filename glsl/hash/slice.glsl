@@ -1,0 +1,218 @@
+// A slice in shared memory, while one workgroup changes it.
+//
+// Each slot has an owner, the source of its value: an item of the batch, or a slot of the slice as it was. The order of
+// the batch decides which of several items with equal keys provides the value. Owners are numbered in this order: the
+// smallest one wins an atomic minimum, whatever the order of execution.
+//
+// Each slot also has its key. Keys of several words are represented by a hash of theirs, a tag. A slot with another tag
+// has another key. A tag may be missing for a moment after a slot has been taken: EMPTY stands for it.
+
+// Keys of one word and values of at most one are sorted with the hashes. Otherwise indices are.
+const bool BY_INDEX = KEY_WORDS > 1 || VALUE_WORDS > 1;
+const bool ONE_WORD = KEY_WORDS == 1;
+// Slots of a thread.
+const uint OWN_SLOTS = SLICE_SLOTS / THREADS;
+// Slots are stored column by column: those of neighboring buckets are in neighboring banks.
+const uint COLUMN = BUCKETS + 4;
+
+// The owner, key or tag of a slot without a key. EMPTY and ERASED are also the last words of the two reserved keys.
+const uint EMPTY = 0xffffffffu;
+const uint ERASED = 0xfffffffeu;
+// Owners of slots are below those of items, or above if later values replace earlier ones.
+const uint ITEMS_BEGIN = 0x80000000u;
+// The bit of a bucket's filter that says that the bucket is full without erased slots.
+const uint HAS_FILTER = 1u << 31;
+
+shared uint sh_keys[SLOTS * COLUMN];
+shared uint sh_owners[SLOTS * COLUMN];
+// For each bucket, a bit for each match. The bits of buckets with erased slots are all set.
+shared uint sh_filters[BUCKETS];
+shared uint sh_erased;
+
+// The place in shared memory of a slot.
+uint place_of(uint slot) { return slot % SLOTS * COLUMN + slot / SLOTS; }
+
+// The index of an item in the caller's arrays.
+uint index_at(uint position) { return BEGIN_BIT == 32 ? position : Words(args.payload).v[position]; }
+
+void key_at(uint position, out uint key[KEY_WORDS]) {
+    if (ONE_WORD) key[0] = unmix_bits(hash_at(position));
+    else load_key(index_at(position), key);
+}
+
+uint value_word(uint position, uint w) {
+    if (!BY_INDEX) return Words(args.payload).v[position];
+    return Words(advance(args.problem.values, bytes_of(index_at(position), VALUE_WORDS * 4))).v[w];
+}
+
+uint owner_of_item(uint position) { return ASSIGNS ? ITEMS_BEGIN - 1 - position : ITEMS_BEGIN + position; }
+uint owner_of_slot(uint slot) { return ASSIGNS ? ITEMS_BEGIN + slot : slot; }
+bool is_item(uint owner) { return ASSIGNS ? owner < ITEMS_BEGIN : owner >= ITEMS_BEGIN && owner < ERASED; }
+uint position_of(uint owner) { return ASSIGNS ? ITEMS_BEGIN - 1 - owner : owner - ITEMS_BEGIN; }
+uint slot_of(uint owner) { return ASSIGNS ? owner - ITEMS_BEGIN : owner; }
+
+uint own_slice() {
+#ifdef OVERFLOW
+    return args.problem.slices + linear_group();
+#else
+    return linear_group();
+#endif
+}
+
+Probe own_probe(uint first, uint second) {
+#ifdef OVERFLOW
+    return overflow_probe(first, second);
+#else
+    return home_probe(first, second);
+#endif
+}
+
+// Words that other threads change meanwhile.
+uint shared_key(uint at) {
+    return atomicLoad(sh_keys[at], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+}
+uint shared_owner(uint at) {
+    return atomicLoad(sh_owners[at], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+}
+void set_shared_key(uint at, uint key) {
+    atomicStore(sh_keys[at], key, gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+}
+uint shared_filter(uint bucket) {
+    return atomicLoad(sh_filters[bucket], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+}
+
+// The key of an owned slot.
+void key_of(uint owner, out uint key[KEY_WORDS]) {
+    if (is_item(owner)) {
+        key_at(position_of(owner), key);
+    } else {
+        uint slot[SLOT_WORDS];
+        load_slot(slice_address(own_slice()), slot_of(owner), slot);
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = slot[w];
+    }
+}
+
+// Whether the key of an owned slot is this one, with this first hash.
+bool owner_has_key(uint owner, uint key[KEY_WORDS], uint first) {
+    if (is_item(owner) && hash_at(position_of(owner)) != first) return false;
+    uint other[KEY_WORDS];
+    key_of(owner, other);
+    return keys_equal(other, key);
+}
+
+uint tag_of(uint key[KEY_WORDS], uint second) { return ONE_WORD ? key[0] : second; }
+
+// The key of a slot, and its two hashes.
+void slot_key(uint at, out uint key[KEY_WORDS], out uint first, out uint second) {
+    if (ONE_WORD) key[0] = sh_keys[at];
+    else key_of(sh_owners[at], key);
+    first = first_hash(key);
+    second = ONE_WORD ? second_hash(key) : sh_keys[at];
+}
+
+bool is_above(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
+    bool above = false;
+    // From the last word, the least significant here, to the first.
+    [[unroll]] for (uint k = KEY_WORDS; k-- != 0;) above = a[k] == b[k] ? above : a[k] > b[k];
+    return above;
+}
+
+// Whether the first key of this lane's match is the larger one. The slots of a match belong to neighboring lanes.
+bool is_match_set(uint key[KEY_WORDS]) {
+    uint other[KEY_WORDS];
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) other[w] = shuffle(key[w], lane_id() ^ 1);
+    bool above = is_above(key, other);
+    bool below = is_above(other, key);
+    return thread_id() % 2 == 0 ? above : below;
+}
+
+bool is_full(uint bucket) { return sh_owners[(SLOTS - 1) * COLUMN + bucket] != EMPTY; }
+
+bool has_erased(uint bucket) {
+    bool erased = false;
+    [[unroll]] for (uint s = 0; s < SLOTS; ++s) erased = erased || sh_owners[s * COLUMN + bucket] == ERASED;
+    return erased;
+}
+
+// Loads the slice. A table that has not been used since it was cleared is known to be empty.
+void load_slice(bool is_used) {
+    uvec2 slice = slice_address(own_slice());
+    for (uint bucket = thread_id(); bucket < BUCKETS; bucket += THREADS) sh_filters[bucket] = 0;
+    if (thread_id() == 0) sh_erased = 0;
+    barrier();
+    uint erased = 0;
+    [[unroll]] for (uint k = 0; k < OWN_SLOTS; ++k) {
+        uint index = k * THREADS + thread_id();
+        uint slot[SLOT_WORDS];
+        uint key[KEY_WORDS];
+        [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) slot[w] = 0xffffffffu;
+        if (is_used) load_slot(slice, index, slot);
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = slot[w];
+        uint reserved = reserved_index(key);
+        bool is_free = reserved != NOT_RESERVED;
+        sh_owners[place_of(index)] = is_free ? EMPTY - reserved : owner_of_slot(index);
+        sh_keys[place_of(index)] = is_free ? EMPTY - reserved : tag_of(key, second_hash(key));
+        erased += reserved == 1 ? 1 : 0;
+        if (is_used && is_match_set(key) && index % 2 == 0) {
+            atomicOr(sh_filters[index / SLOTS], 1u << (index % SLOTS / 2));
+        }
+    }
+    if (erased != 0) atomicAdd(sh_erased, erased);
+    barrier();
+    for (uint bucket = thread_id(); bucket < BUCKETS && is_used; bucket += THREADS) {
+        if (!is_full(bucket)) sh_filters[bucket] = 0;
+        else if (sh_erased != 0 && has_erased(bucket)) sh_filters[bucket] = (1u << MATCHES) - 1;
+    }
+    barrier();
+}
+
+// Stores the slice, each full bucket in an order of its keys that stores the filter. A value may come from another slot
+// of the slice, so all are loaded first. Returns the home slices of the keys, if they share the slice: a bit for each.
+uint store_slice() {
+    for (uint bucket = thread_id(); bucket < BUCKETS; bucket += THREADS) {
+        bool has_filter = is_full(bucket) && !(sh_erased != 0 && has_erased(bucket));
+        sh_filters[bucket] = has_filter ? sh_filters[bucket] | HAS_FILTER : 0;
+    }
+    barrier();
+    uvec2 slice = slice_address(own_slice());
+    uint slots[OWN_SLOTS * SLOT_WORDS];
+    uint homes = 0;
+    [[unroll]] for (uint k = 0; k < OWN_SLOTS; ++k) {
+        uint index = k * THREADS + thread_id();
+        uint at = place_of(index);
+        uint owner = sh_owners[at];
+        uint slot[SLOT_WORDS];
+        uint key[KEY_WORDS];
+        [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) slot[w] = 0xffffffffu;
+        if (owner >= ERASED) {
+            slot[KEY_WORDS - 1] = owner;
+        } else if (is_item(owner)) {
+            if (ONE_WORD) key[0] = sh_keys[at];
+            else key_at(position_of(owner), key);
+            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) slot[w] = key[w];
+            [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) slot[KEY_WORDS + w] = value_word(position_of(owner), w);
+        } else if (ONE_WORD && VALUE_WORDS == 0) {
+            slot[0] = sh_keys[at];
+        } else {
+            load_slot(slice, slot_of(owner), slot);
+        }
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = slot[w];
+#ifdef OVERFLOW
+        if (owner < ERASED) homes |= 1u << (slice_of(first_hash(key)) % SHARE);
+#endif
+        uint bits = sh_filters[index / SLOTS];
+        bool wants_set = (bits >> (index % SLOTS / 2) & 1) != 0;
+        bool swaps = is_match_set(key) != wants_set && (bits & HAS_FILTER) != 0;
+        [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) {
+            uint other = shuffle(slot[w], lane_id() ^ 1);
+            slots[k * SLOT_WORDS + w] = swaps ? other : slot[w];
+        }
+    }
+    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease);
+    [[unroll]] for (uint k = 0; k < OWN_SLOTS; ++k) {
+        uint slot[SLOT_WORDS];
+        [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) slot[w] = slots[k * SLOT_WORDS + w];
+        store_slot(slice, k * THREADS + thread_id(), slot);
+    }
+    return homes;
+}
