@@ -35,9 +35,8 @@ void main() {
         header.erased_value = uvec4(0);
         Header(args.problem.table).v[0] = header;
     }
-    if (linear_group() * THREADS + thread_id() < overflow_slices()) {
-        marks().v[linear_group() * THREADS + thread_id()] = 0;
-    }
+    uint mark = linear_group() * THREADS + thread_id();
+    if (mark < mark_words()) marks().v[mark] = 0;
     uint slices = args.problem.slices + overflow_slices();
     uint blocks_a_slice = SLICE_SLOTS * SLOT_WORDS / 4;
     uvec2 target = advance(slice_address(0), bytes_of(first, 16));

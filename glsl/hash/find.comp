@@ -163,8 +163,8 @@ void main() {
     }
 
     // 3. The first bucket of the four keys.
-    uint hash = first_hash(key);
-    uint second = second_hash(key);
+    uint hash, second;
+    hash_key(key, hash, second);
     Probe probe = home_probe(hash, second);
     uint probes = 1;
     uvec2 base = advance(slice_address(0), uvec2(quad_lane() * 16, 0));

@@ -1,7 +1,7 @@
 // Hashes the keys of a batch, and prepares what the following passes write.
 //
 // In:  keys; their count, if it is in device memory; the table's header.
-// Out: hashes[i]: the first hash of key i; a zero for each 32 items in `spilled`; the status; a leftover count of zero;
+// Out: hashes[i]: the first hash of key i, or both of a key of two words; a zero for each 32 items in `spilled`; the status; a leftover count of zero;
 //      in `state`: whether the table has been used since it was cleared, and in the header that it has.
 // Workgroups: one for each THREADS * ITEMS keys at the maximum count, at least one.
 // Memory order: inputs come from earlier dispatches; every word is written once.
@@ -24,6 +24,13 @@ layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
 #include "hash/table.glsl"
 #include "hash/count.glsl"
 
+// The first hash is the last word of two: batches are sorted by its first bits.
+void store_hashes(uint index, uint first, uint second) {
+    Words hashes = Words(advance(scratch_part(args.hashes), bytes_of(index, HASH_WORDS * 4)));
+    if (HASH_WORDS == 2) hashes.v[0] = second;
+    hashes.v[HASH_WORDS - 1] = first;
+}
+
 void main() {
     uint count = batch_count();
     uint first = linear_group() * THREADS * ITEMS;
@@ -34,7 +41,6 @@ void main() {
         Words(scratch_part(args.state)).v[0] = header.v[0].used;
         if (count != 0) header.v[0].used = 1;
     }
-    Words hashes = Words(scratch_part(args.hashes));
     Words spilled = Words(scratch_part(args.spilled));
     uint keys[ITEMS * KEY_WORDS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
@@ -48,7 +54,9 @@ void main() {
         [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = keys[k * KEY_WORDS + w];
         uint index = first + k * THREADS + thread_id();
         if (index < count) {
-            hashes.v[index] = first_hash(key);
+            uint first_hash, second_hash;
+            hash_key(key, first_hash, second_hash);
+            store_hashes(index, first_hash, second_hash);
             if (index % 32 == 0) spilled.v[index / 32] = 0;
         }
     }

@@ -20,7 +20,16 @@ shared uint sh_first[2];
 shared uint sh_left[2];
 shared uint sh_before[2];
 
-uint hash_at(uint position) { return Words(scratch_part(args.sorted_hashes)).v[position]; }
+// The sorted hashes of an item. Scratch is aligned to words only.
+Words hashes_at(uint position) {
+    return Words(advance(scratch_part(args.sorted_hashes), bytes_of(position, HASH_WORDS * 4)));
+}
+
+// The first hash of an item.
+uint hash_at(uint position) { return hashes_at(position).v[HASH_WORDS - 1]; }
+
+// The second hash of an item with a key of two words.
+uint second_hash_at(uint position) { return HASH_WORDS == 1 ? 0 : hashes_at(position).v[0]; }
 
 // Slices of this dispatch that share a workgroup.
 #ifdef OVERFLOW

@@ -7,8 +7,8 @@
 // Each slot also has its key. Keys of several words are represented by a hash of theirs, a tag. A slot with another tag
 // has another key. A tag may be missing for a moment after a slot has been taken: EMPTY stands for it.
 
-// Keys of one word and values of at most one are sorted with the hashes. Otherwise indices are.
-const bool BY_INDEX = KEY_WORDS > 1 || VALUE_WORDS > 1;
+// Values of one word are sorted with hashes that identify keys. Otherwise indices are.
+const bool BY_INDEX = !HASH_IS_KEY || VALUE_WORDS > 1;
 const bool ONE_WORD = KEY_WORDS == 1;
 // Slots of a thread.
 const uint OWN_SLOTS = SLICE_SLOTS / THREADS;
@@ -36,7 +36,7 @@ uint place_of(uint slot) { return slot % SLOTS * COLUMN + slot / SLOTS; }
 uint index_at(uint position) { return BEGIN_BIT == 32 ? position : Words(args.payload).v[position]; }
 
 void key_at(uint position, out uint key[KEY_WORDS]) {
-    if (ONE_WORD) key[0] = unmix_bits(hash_at(position));
+    if (HASH_IS_KEY) unhash_key(hash_at(position), second_hash_at(position), key);
     else load_key(index_at(position), key);
 }
 
@@ -106,8 +106,7 @@ uint tag_of(uint key[KEY_WORDS], uint second) { return ONE_WORD ? key[0] : secon
 void slot_key(uint at, out uint key[KEY_WORDS], out uint first, out uint second) {
     if (ONE_WORD) key[0] = sh_keys[at];
     else key_of(sh_owners[at], key);
-    first = first_hash(key);
-    second = ONE_WORD ? second_hash(key) : sh_keys[at];
+    hash_key(key, first, second);
 }
 
 bool is_above(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
@@ -151,7 +150,9 @@ void load_slice(bool is_used) {
         uint reserved = reserved_index(key);
         bool is_free = reserved != NOT_RESERVED;
         sh_owners[place_of(index)] = is_free ? EMPTY - reserved : owner_of_slot(index);
-        sh_keys[place_of(index)] = is_free ? EMPTY - reserved : tag_of(key, second_hash(key));
+        uint first, second;
+        hash_key(key, first, second);
+        sh_keys[place_of(index)] = is_free ? EMPTY - reserved : tag_of(key, second);
         erased += reserved == 1 ? 1 : 0;
         if (is_used && is_match_set(key) && index % 2 == 0) {
             atomicOr(sh_filters[index / SLOTS], 1u << (index % SLOTS / 2));
@@ -198,7 +199,9 @@ uint store_slice() {
         }
         [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = slot[w];
 #ifdef OVERFLOW
-        if (owner < ERASED) homes |= 1u << (slice_of(first_hash(key)) % SHARE);
+        uint first, second;
+        hash_key(key, first, second);
+        if (owner < ERASED) homes |= 1u << (slice_of(first) % SHARE);
 #endif
         uint bits = sh_filters[index / SLOTS];
         bool wants_set = (bits >> (index % SLOTS / 2) & 1) != 0;

@@ -199,14 +199,15 @@ void apply_reserved(uint reserved) {
 
 void apply_item(uint position, uint first, bool has_gaps, bool overflows) {
     uint key[KEY_WORDS];
-    if (ONE_WORD) key[0] = unmix_bits(first);
+    if (HASH_IS_KEY) unhash_key(first, second_hash_at(position), key);
     else key_at(position, key);
     uint reserved = reserved_index(key);
     if (reserved != NOT_RESERVED) {
         atomicMin(sh_reserved[reserved], owner_of_item(position));
         return;
     }
-    uint second = second_hash(key);
+    uint unused, second;
+    hash_key(key, unused, second);
     bool applied = ERASES ? erase(key, first, second, overflows)
                           : insert(key, first, second, position, has_gaps, overflows);
     if (!applied) spill(position);

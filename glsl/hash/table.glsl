@@ -63,17 +63,39 @@ uint unmix_bits(uint h) {
     return h ^ (h >> 16);
 }
 
-// The first hash selects slice and bucket. It identifies a key of one word.
-uint first_hash(uint key[KEY_WORDS]) {
-    uint h = 0;
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) h = mix_bits(h ^ key[w]);
-    return h;
+const uint SECOND_SEED = 0x9e3779b9u;
+const uint PAIR_SEED = 0x7f4a7c15u;
+
+// The hashes of a key. The first one selects slice and bucket, and identifies a key of one word. Both identify a key of
+// two words, whose hashes are a Feistel network.
+void hash_key(uint key[KEY_WORDS], out uint first, out uint second) {
+    if (KEY_WORDS == 2) {
+        first = key[0] ^ mix_bits(key[KEY_WORDS - 1] ^ SECOND_SEED);
+        second = key[KEY_WORDS - 1] ^ mix_bits(first);
+        first ^= mix_bits(second ^ PAIR_SEED);
+        return;
+    }
+    first = 0;
+    second = SECOND_SEED;
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
+        first = mix_bits(first ^ key[w]);
+        second = mix_bits(second ^ key[w]);
+    }
 }
 
-uint second_hash(uint key[KEY_WORDS]) {
-    uint h = 0x9e3779b9u;
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) h = mix_bits(h ^ key[w]);
-    return h;
+// Words of the hashes that batches are sorted by. They identify keys of one or two words.
+const uint HASH_WORDS = KEY_WORDS == 2 ? 2 : 1;
+const bool HASH_IS_KEY = KEY_WORDS <= 2;
+
+// The inverse of hash_key, for keys of one or two words.
+void unhash_key(uint first, uint second, out uint key[KEY_WORDS]) {
+    if (KEY_WORDS == 1) {
+        key[0] = unmix_bits(first);
+        return;
+    }
+    first ^= mix_bits(second ^ PAIR_SEED);
+    key[KEY_WORDS - 1] = second ^ mix_bits(first);
+    key[0] = first ^ mix_bits(key[KEY_WORDS - 1] ^ SECOND_SEED);
 }
 
 uint slice_of(uint first) {
@@ -110,10 +132,12 @@ uint overflow_slices() { return (args.problem.slices + OVERFLOW_SHARE - 1) / OVE
 // The marks of all overflow slices.
 Words marks() { return Words(advance(args.problem.table, uvec2(HEADER_BYTES, 0))); }
 
-// Address of the first bucket of a slice. A bucket of marks is BUCKET_WORDS words.
+// Their number, rounded up to whole buckets.
+uint mark_words() { return (overflow_slices() + BUCKET_WORDS - 1) / BUCKET_WORDS * BUCKET_WORDS; }
+
+// Address of the first bucket of a slice.
 uvec2 slice_address(uint slice) {
-    uint mark_buckets = (overflow_slices() + BUCKET_WORDS - 1) / BUCKET_WORDS;
-    uvec2 slices = advance(args.problem.table, uvec2(HEADER_BYTES + mark_buckets * BUCKET_WORDS * 4, 0));
+    uvec2 slices = advance(args.problem.table, uvec2(HEADER_BYTES + mark_words() * 4, 0));
     return advance(slices, bytes_of(slice, SLICE_SLOTS * SLOT_WORDS * 4));
 }
 

@@ -52,12 +52,17 @@ impl Format {
         }
     }
 
-    /// Whether the sort moves indices, and not values.
-    pub(crate) fn is_by_index(&self) -> bool {
-        self.key_words > 1 || self.value_words > 1
+    /// Words of the hashes that a batch is sorted by. They identify keys of one or two words.
+    pub(crate) fn hash_words(&self) -> u32 {
+        if self.key_words == 2 { 2 } else { 1 }
     }
 
-    /// The first bit of the hashes to sort by; none: one workgroup has all items.
+    /// Whether the sort moves indices, and not values.
+    pub(crate) fn is_by_index(&self) -> bool {
+        self.key_words > 2 || self.value_words > 1 && self.operation.reads_values()
+    }
+
+    /// The bit of the first hash to sort by, and by all above it; none: one workgroup has all items.
     pub(crate) fn begin_bit(&self) -> Option<u32> {
         let slices = slices_of(self.max_capacity);
         match slices {
@@ -69,7 +74,9 @@ impl Format {
 
     /// The sort of a batch by the first bits of its hashes.
     pub(crate) fn sorter(&self, begin_bit: u32) -> SorterInfo {
-        let info = SorterInfo { begin_bit, max_count: self.max_count, ..SorterInfo::keys() };
+        // The first hash is the high word of two.
+        let (key, below) = if self.hash_words() == 2 { (KeyType::U64, 32) } else { (KeyType::U32, 0) };
+        let info = SorterInfo { key, begin_bit: begin_bit + below, max_count: self.max_count, ..SorterInfo::keys() };
         if self.is_by_index() {
             return SorterInfo { value: ValueType::Index, ..info };
         }

@@ -74,7 +74,7 @@ shared_structs! {
         scratch: Address,
         /// Address of the values in the order of the sorted hashes, or of the items' indices.
         payload: Address,
-        /// Part of scratch: the first hash of each key.
+        /// Part of scratch: the first hash of each key, or both of a key of two words.
         hashes: u32,
         /// Part of scratch: the hashes, sorted by their first bits.
         sorted_hashes: u32,

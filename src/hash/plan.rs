@@ -64,7 +64,8 @@ impl<'a> HashTable<'a> {
         }
         let words = u64::from(info.count.max);
         let mut part = |words: u64| layout.range(scratch, words * WORD);
-        let (hashes, spilled, state) = (part(words)?, part(words.div_ceil(32))?, part(1)?);
+        let hash_words = words * u64::from(format.hash_words());
+        let (hashes, spilled, state) = (part(hash_words)?, part(words.div_ceil(32))?, part(1)?);
         let (mut sorted_hashes, mut payload, mut sort) = (hashes, Range::NONE, None);
         if let Some(planner) = planner.sort() {
             let mut items = Items { count: info.count, keys: hashes, ..Items::default() };
@@ -72,7 +73,7 @@ impl<'a> HashTable<'a> {
                 payload = part(words)?;
                 items.values = payload;
             } else if format.value_words != 0 && format.operation.reads_values() {
-                (sorted_hashes, payload) = (part(words)?, part(words)?);
+                (sorted_hashes, payload) = (part(hash_words)?, part(words)?);
                 items.values = Range::new(info.values.address, words * WORD);
                 (items.keys_out, items.values_out) = (sorted_hashes, payload);
             }
@@ -256,7 +257,7 @@ impl Steps<'_> {
     fn add_keys(&self, plan: &mut Plan<'_>) {
         let table = set(plan, &[self.table()]);
         let reads = set(plan, &[self.keys(), self.counts()]).union(table);
-        let hashes = ("hashes", Range::new(self.parts.hashes, self.bytes(1)));
+        let hashes = ("hashes", Range::new(self.parts.hashes, self.bytes(self.format().hash_words())));
         let state = [hashes, self.spilled(), self.state()];
         let leftovers = ("leftover_counts", word(self.problem.leftover_count));
         let writes = set(plan, &state).union(set(plan, &[self.statuses(), leftovers])).union(table);
@@ -270,7 +271,7 @@ impl Steps<'_> {
         let table = set(plan, &[self.table()]);
         let spilled = set(plan, &[self.spilled()]);
         let payload = parts.payload.map_or(Range::NONE, |part| Range::new(part, self.bytes(1)));
-        let sorted_hashes = Range::new(parts.sorted_hashes, self.bytes(1));
+        let sorted_hashes = Range::new(parts.sorted_hashes, self.bytes(self.format().hash_words()));
         let sorted = [("sorted_hashes", sorted_hashes), ("payload", payload), self.state()];
         let reads = set(plan, &[self.keys(), self.values(), self.counts()]).union(set(plan, &sorted)).union(table);
         let results = [

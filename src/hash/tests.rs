@@ -74,12 +74,14 @@ fn formats_follow_from_infos() {
             // The sort moves what a workgroup cannot compute from the hash: the value, or the index.
             let sorter = format.sorter(16);
             let moved = match [format.key_words, format.value_words] {
-                [1, 0] => ValueType::None,
-                [1, 1] if operation.reads_values() => ValueType::U32,
-                [1, 1] => ValueType::None,
+                [3 | 4, _] => ValueType::Index,
+                [_, 0] => ValueType::None,
+                _ if !operation.reads_values() => ValueType::None,
+                [_, 1] => ValueType::U32,
                 _ => ValueType::Index,
             };
-            assert_eq!((sorter.key, sorter.value, sorter.begin_bit), (KeyType::U32, moved, 16));
+            let (hash, begin_bit) = if format.key_words == 2 { (KeyType::U64, 48) } else { (KeyType::U32, 16) };
+            assert_eq!((sorter.key, sorter.value, sorter.begin_bit), (hash, moved, begin_bit));
         }
     }
     let bits = |operation| Format::new(&HasherInfo::keys().operation(operation)).unwrap().operation_bits();
@@ -94,18 +96,19 @@ fn formats_follow_from_infos() {
     );
 }
 
-/// A header, slices, and an overflow slice for each 32 of them. Slots have one, two or four words.
+/// A header, marks, slices, and an overflow slice for each 32 of them. Slots have one, two or four words.
 #[test]
 fn table_sizes() {
     let size = |capacity| super::table_size(KeyType::U32, ValueType::None, capacity).unwrap();
     for (capacity, slices) in
         [(0, 2), (1, 2), (1024, 2), (1025, 3), (32 * 1024, 33), (32 * 1024 + 1, 35), (1 << 31, (1 << 21) + (1 << 16))]
     {
-        assert_eq!(size(capacity), 256 + slices * 4096, "{capacity}");
+        let marks = if capacity == 1 << 31 { 1 << 18 } else { 64 };
+        assert_eq!(size(capacity), 256 + marks + slices * 4096, "{capacity}");
     }
     for ((key, value), words) in TYPES.into_iter().zip([1, 2, 4, 2, 4, 4, 4]) {
         let size = super::table_size(key, value, 1 << 31).unwrap();
-        assert_eq!(size, 256 + ((1 << 21) + (1 << 16)) * 4096 * words, "{key:?} {value:?}");
+        assert_eq!(size, 256 + (1 << 18) + ((1 << 21) + (1 << 16)) * 4096 * words, "{key:?} {value:?}");
         assert_eq!(size % 16, 0);
     }
 }

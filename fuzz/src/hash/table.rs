@@ -21,6 +21,9 @@ const ERASED: usize = 4;
 const RESERVED: usize = 5;
 const RESERVED_VALUES: [usize; 2] = [7, 11];
 
+/// Numbers that hashes are mixed with.
+const SEEDS: [u32; 2] = [0x9e37_79b9, 0x7f4a_7c15];
+
 /// The finalizer of MurmurHash3.
 fn mix(mut h: u32) -> u32 {
     for (shift, factor) in [(16, 0x85eb_ca6b), (13, 0xc2b2_ae35)] {
@@ -38,8 +41,24 @@ fn unmix(h: u32) -> u32 {
     unshift(h, 16)
 }
 
-/// The key of which all words but the last are given, with this first hash.
+/// Both hashes of a key.
+fn hashes(key: &[u32]) -> [u32; 2] {
+    if let [first, second] = *key {
+        let first = first ^ mix(second ^ SEEDS[0]);
+        let second = second ^ mix(first);
+        return [first ^ mix(second ^ SEEDS[1]), second];
+    }
+    [0, SEEDS[0]].map(|seed| key.iter().fold(seed, |h, word| mix(h ^ word)))
+}
+
+/// The key of which all words but the last are given, with this first hash. The first word of two becomes their second
+/// hash.
 pub(super) fn key_of_hash(first_words: &[u32], hash: u32) -> Words {
+    if let [second] = *first_words {
+        let first = hash ^ mix(second ^ SEEDS[1]);
+        let last = second ^ mix(first);
+        return vec![first ^ mix(last ^ SEEDS[0]), last];
+    }
     let so_far = first_words.iter().fold(0, |h, word| mix(h ^ word));
     [first_words, &[unmix(hash) ^ so_far]].concat()
 }
@@ -114,7 +133,7 @@ impl Shape {
 
     /// The paths of a key in its home slice and in the overflow slice, by indices of buckets from the first slice on.
     fn paths(&self, key: &[u32]) -> [Path; 2] {
-        let [first, second] = [0, 0x9e37_79b9].map(|seed| key.iter().fold(seed, |h, word| mix(h ^ word)));
+        let [first, second] = hashes(key);
         let (buckets, matches) = (self.slice_buckets(), self.bucket_slots() as u64 / 2);
         let bits = buckets.ilog2();
         let product = u64::from(first) * self.slices as u64;
@@ -389,8 +408,12 @@ mod tests {
     fn hashes_are_inverted() {
         assert_eq!(mix(1), 0x514e_28b7, "as MurmurHash3 has it");
         assert!([0, 1, 77, 0x1234_5678, u32::MAX].into_iter().all(|h| mix(unmix(h)) == h));
-        let key = key_of_hash(&[5, 6], 0x1234);
-        assert_eq!(key.iter().fold(0, |h, word| mix(h ^ word)), 0x1234);
+        let key = key_of_hash(&[5, 6, 7], 0x1234);
+        assert_eq!(hashes(&key)[0], 0x1234);
+        for key in [key_of_hash(&[7], 0x1234), key_of_hash(&[], 0x1234)] {
+            assert_eq!(hashes(&key)[0], 0x1234);
+        }
+        assert_eq!(hashes(&key_of_hash(&[7], 0x1234))[1], 7);
     }
 
     #[test]

@@ -24,6 +24,8 @@ const LEFTOVERS: usize = 1;
 const BLOCK: u32 = 16;
 /// Words before the slots of a table.
 const HEADER_WORDS: usize = 64;
+/// The word of the header with the number of slices.
+const SLICES: usize = 1;
 /// Slots of the tables that hashers for small tables take.
 const SMALL_TABLE: u32 = 1 << 18;
 
@@ -124,7 +126,13 @@ impl Hashing {
 
     /// Checks that a cleared table has no keys.
     fn check_empty(words: &[u32]) -> Result<(), String> {
-        let slots = words.get(HEADER_WORDS..).ok_or("no table")?;
+        let slices = words.get(SLICES).ok_or("no table")?;
+        // A bit for each slice, in whole buckets.
+        let marks = HEADER_WORDS..HEADER_WORDS + slices.div_ceil(32).next_multiple_of(16) as usize;
+        let slots = words.get(marks.end..).ok_or("no slots")?;
+        if words[marks].iter().any(|word| *word != 0) {
+            return Err("a slice has keys in an overflow slice".into());
+        }
         match slots.iter().position(|word| *word != u32::MAX) {
             Some(word) => Err(format!("word {word} of the slots is {:#010x}", slots[word])),
             None => Ok(()),
@@ -415,10 +423,14 @@ mod tests {
 
     #[test]
     fn cleared_tables_have_ones_in_all_slots() {
-        let mut words = vec![0; HEADER_WORDS];
+        let mut words = vec![0; HEADER_WORDS + 16];
+        words[SLICES] = 1;
         words.extend([u32::MAX; 8]);
         assert_eq!(Hashing::check_empty(&words), Ok(()));
-        words[HEADER_WORDS + 3] = 5;
-        assert!(Hashing::check_empty(&words).is_err());
+        for wrong in [HEADER_WORDS, HEADER_WORDS + 19] {
+            let mut words = words.clone();
+            words[wrong] = 5;
+            assert!(Hashing::check_empty(&words).is_err());
+        }
     }
 }
