@@ -1,7 +1,7 @@
 // A slice in shared memory, while one workgroup changes it.
 //
-// Each slot has an owner, the source of its value: an item of the batch, or a slot of the slice as it was. The order of
-// the batch decides which of several items with equal keys provides the value. Owners are numbered in this order: the
+// Each slot has an owner, the source of its value: an item of the batch, or a slot of the slice as it was, or of the
+// overflow slice. The order of the batch decides which of several items with equal keys provides the value. Owners are numbered in this order: the
 // smallest one wins an atomic minimum, whatever the order of execution.
 //
 // Each slot also has its key. Keys of several words are represented by a hash of theirs, a tag. A slot with another tag
@@ -67,6 +67,12 @@ Probe own_probe(uint first, uint second) {
 #endif
 }
 
+// Loads a slot of the slice as it was, or of its overflow slice: those have numbers from SLICE_SLOTS on.
+void load_old_slot(uint slot, out uint words[SLOT_WORDS]) {
+    uint slice = slot < SLICE_SLOTS ? own_slice() : args.problem.slices + linear_group() / OVERFLOW_SHARE;
+    load_slot(slice_address(slice), slot % SLICE_SLOTS, words);
+}
+
 // Words that other threads change meanwhile.
 uint shared_key(uint at) {
     return atomicLoad(sh_keys[at], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
@@ -87,7 +93,7 @@ void key_of(uint owner, out uint key[KEY_WORDS]) {
         key_at(position_of(owner), key);
     } else {
         uint slot[SLOT_WORDS];
-        load_slot(slice_address(own_slice()), slot_of(owner), slot);
+        load_old_slot(slot_of(owner), slot);
         [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = slot[w];
     }
 }
@@ -102,11 +108,10 @@ bool owner_has_key(uint owner, uint key[KEY_WORDS], uint first) {
 
 uint tag_of(uint key[KEY_WORDS], uint second) { return ONE_WORD ? key[0] : second; }
 
-// The key of a slot, and its two hashes.
-void slot_key(uint at, out uint key[KEY_WORDS], out uint first, out uint second) {
+// The key of a slot that has one.
+void slot_key(uint at, out uint key[KEY_WORDS]) {
     if (ONE_WORD) key[0] = sh_keys[at];
     else key_of(sh_owners[at], key);
-    hash_key(key, first, second);
 }
 
 bool is_above(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
@@ -195,7 +200,7 @@ uint store_slice() {
         } else if (ONE_WORD && VALUE_WORDS == 0) {
             slot[0] = sh_keys[at];
         } else {
-            load_slot(slice, slot_of(owner), slot);
+            load_old_slot(slot_of(owner), slot);
         }
         [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = slot[w];
 #ifdef OVERFLOW

@@ -42,9 +42,15 @@ shared uint sh_reserved[2];
 // Numbers of keys that have come and gone.
 shared uint sh_added;
 shared uint sh_removed;
+// Whether an item has no place in the slice.
+shared uint sh_spilled;
 #ifdef OVERFLOW
 shared uint sh_homes;
 #endif
+
+void mark_spilled(uint position) {
+    atomicOr(Words(scratch_part(args.spilled)).v[position / 32], 1u << (position % 32));
+}
 
 // The item has no place in this slice.
 void spill(uint position) {
@@ -64,7 +70,8 @@ void spill(uint position) {
         for (uint w = 0; w < VALUE_WORDS; ++w) values.v[w] = value_word(position, w);
     }
 #else
-    atomicOr(Words(scratch_part(args.spilled)).v[position / 32], 1u << (position % 32));
+    mark_spilled(position);
+    sh_spilled = 1;
 #endif
 }
 
@@ -77,9 +84,8 @@ bool has_overflow_keys() {
 #endif
 }
 
-// Whether the overflow slice has a key. No workgroup of this dispatch writes it.
-bool is_in_overflow(uint key[KEY_WORDS], uint first, uint second) {
-    Probe probe = overflow_probe(first, second);
+// Whether another slice has a key on a path. No workgroup of this dispatch writes it.
+bool is_elsewhere(uint key[KEY_WORDS], Probe probe) {
     uvec2 slice = slice_address(probe.slice);
     for (uint k = 0; k < MOST_PROBES; ++k) {
         [[unroll]] for (uint s = 0; s < SLOTS; ++s) {
@@ -158,7 +164,7 @@ bool insert(uint key[KEY_WORDS], uint first, uint second, uint position, bool ha
             atomicMin(sh_owners[at], owner);
             return true;
         }
-        if (overflows && !is_bounded && is_in_overflow(key, first, second)) return false;
+        if (overflows && !is_bounded && is_elsewhere(key, overflow_probe(first, second))) return false;
     }
     for (uint k = 0; k < MOST_PROBES; ++k) {
         for (uint bits = candidates(probe.bucket, tag); bits != 0; bits &= bits - 1) {
@@ -182,6 +188,25 @@ bool erase(uint key[KEY_WORDS], uint first, uint second, bool overflows) {
     }
     return true;
 }
+
+#ifdef OVERFLOW
+// Frees the slots of keys that have moved to their home slices in the dispatch before.
+void free_moved_keys() {
+    for (uint k = 0; k < OWN_SLOTS; ++k) {
+        uint at = place_of(k * THREADS + thread_id());
+        if (sh_owners[at] >= ERASED) continue;
+        uint key[KEY_WORDS];
+        uint first, second;
+        slot_key(at, key);
+        hash_key(key, first, second);
+        if (!is_elsewhere(key, home_probe(first, second))) continue;
+        sh_owners[at] = ERASED;
+        sh_keys[at] = ERASED;
+        atomicAdd(sh_erased, 1u);
+    }
+    barrier();
+}
+#endif
 
 // Applies the items with a reserved key. All of them belong to the same slice.
 void apply_reserved(uint reserved) {
@@ -220,6 +245,7 @@ void main() {
     if (thread_id() == 0) {
         sh_added = 0;
         sh_removed = 0;
+        sh_spilled = 0;
         sh_items = 0;
         sh_reserved[0] = EMPTY;
         sh_reserved[1] = EMPTY;
@@ -247,7 +273,10 @@ void main() {
     load_slice(Words(scratch_part(args.state)).v[0] != 0);
     uint erased_before = sh_erased;
     bool overflows = has_overflow_keys();
-    if (!ERASES && !overflows && erased_before != 0) close_gaps();
+    if (!ERASES && !overflows && erased_before != 0) close_gaps(0);
+#ifdef OVERFLOW
+    if (ERASES) free_moved_keys();
+#endif
     bool has_gaps = sh_erased != 0;
     barrier();
 
@@ -269,8 +298,10 @@ void main() {
     }
     barrier();
 #else
+    uint some_item = begin;
     for (uint chunk = begin; chunk < end; chunk += CHUNK) {
         if (chunk != begin) list_items(chunk, end);
+        if (sh_items != 0) some_item = sh_positions[0];
         for (uint i = thread_id(); i < sh_items; i += THREADS) {
             apply_item(sh_positions[i], sh_hashes[i], has_gaps, overflows);
         }
@@ -278,8 +309,16 @@ void main() {
     }
 #endif
 
-    // 4. Close the gaps, and store the slice.
-    if (ERASES && !overflows && sh_erased != 0) close_gaps();
+    // 4. Close the gaps, and store the slice. Keys come home from the overflow slice, unless they may be among those to
+    //    be erased there. Its workgroup has an item then, frees their slots, and writes the marks.
+    if (ERASES && sh_erased != 0 && (!overflows || sh_spilled == 0)) {
+        uint outside = 0;
+#ifndef OVERFLOW
+        if (overflows) outside = find_overflow_keys();
+        if (overflows && thread_id() == 0) mark_spilled(some_item);
+#endif
+        close_gaps(outside);
+    }
     if (thread_id() < 2) apply_reserved(thread_id());
     uint homes = store_slice();
 #ifdef OVERFLOW

@@ -281,7 +281,8 @@ impl Steps<'_> {
             self.statuses(),
         ];
         let results = set(plan, &results);
-        let (threads, slices) = (self.profile().hash.slice_threads, problem.slices);
+        let threads = self.profile().hash.slice_threads_of(self.format().key_words);
+        let slices = problem.slices;
         let sets = [reads.union(spilled), table.union(spilled)];
         self.add_pass(plan, Kernel::HashSlices, threads, slices, sets);
         let sets = [reads.union(spilled).union(results), table.union(results)];

@@ -5,6 +5,7 @@ use crate::common::keys::Random;
 use crate::common::{brief, very_brief};
 use crate::table::{Batch, Table, Types, Words};
 use trommel::HashOperation;
+use trommel::host::Context;
 
 /// Slots of a slice.
 const SLICE: u32 = 1024;
@@ -169,16 +170,22 @@ pub(crate) fn adversarial_keys() {
     table.check(&keys);
 }
 
-/// A table keeps its room through many rounds of insertions and erasures.
+/// A table keeps its room and its speed through a thousand rounds of insertions and erasures: no erased slot is left.
 pub(crate) fn churn() {
     let context = context(Setup::Native);
-    let types = Types::PAIRS;
-    let capacity = 2 * SLICE;
-    let mut table = Table::new(&context, types, capacity, 0);
+    let rounds = if brief() { 60 } else { 1000 };
+    for types in [Types::PAIRS, Types::ALL[6]] {
+        churn_of(&context, types, rounds);
+    }
+}
+
+fn churn_of(context: &Context, types: Types, rounds: u32) {
+    let capacity = SLICE;
+    let mut table = Table::new(context, types, capacity, capacity);
     let mut random = Random::new(6);
     let window = capacity * 8 / 10;
     let step = window / 4;
-    for round in 0..60 {
+    for round in 0..rounds {
         let keys = |first: u32, count: u32| (first..first + count).map(|i| types.key_of(2 + i)).collect::<Vec<_>>();
         let left = table.apply(&Batch::new(
             HashOperation::Insert,
@@ -189,6 +196,7 @@ pub(crate) fn churn() {
         assert!(left.is_empty(), "{} keys are left over in round {round}", left.len());
         if round > 2 {
             table.apply(&Batch::new(HashOperation::Erase, types, keys(round * step, step), &mut random));
+            assert_eq!(table.header()[4], 0, "erased slots after round {round}");
         }
     }
     table.check(&[]);

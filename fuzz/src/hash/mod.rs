@@ -60,6 +60,7 @@ impl Primitive for Hashes {
     fn profile_lines(&self) -> &'static [Line] {
         &[
             ("hash.slice_threads", |_, random| random.pick(&[64, 128, 256, 512, 1024]).to_string()),
+            ("hash.long_slice_threads", |_, random| random.pick(&[64, 128, 256, 512, 1024]).to_string()),
             ("hash.find_threads", |draws, random| draws.threads(random).to_string()),
         ]
     }
