@@ -1466,7 +1466,7 @@ TrmResult trmGetHasherReady(TrmHasher hasher, VkBool32 *ready);
 TrmResult trmGetHasherTableSize(TrmHasher hasher, uint32_t capacity, VkDeviceSize *size);
 
 /// Returns the bytes of scratch that suffice for every batch of at most maxCount keys. The size is non-decreasing in
-/// maxCount. 0 for searches and for clearing. Changes of a table need about 16 to 20 bytes for each key.
+/// maxCount. 0 for searches and for clearing. Changes of a table need 8 to 32 bytes for each key.
 ///
 /// @param maxCount At most the hasher's maxCount.
 TrmResult trmGetHasherScratch(TrmHasher hasher, uint32_t maxCount, VkDeviceSize *size);

@@ -112,7 +112,7 @@ impl Hasher {
     }
 
     /// Bytes of scratch that suffice for every batch of at most `max_count` keys. Non-decreasing in `max_count`. 0 for
-    /// searches and for clearing. Changes of a table need about 16 to 20 bytes for each key.
+    /// searches and for clearing. Changes of a table need 8 to 32 bytes for each key.
     ///
     /// # Errors
     /// [`crate::Error::TooLarge`] above [`HasherInfo::max_count`].

@@ -158,13 +158,13 @@ impl Shape {
 
     fn bucket<'a>(&self, words: &'a [u32], bucket: usize) -> impl Iterator<Item = Slot<'a>> + use<'a> {
         let key_words = self.key_words;
-        words[self.first_slot() + bucket * BUCKET_WORDS..][..BUCKET_WORDS].chunks_exact(self.slot_words()).map(move |slot| {
-            match reserved(&slot[..key_words]) {
+        words[self.first_slot() + bucket * BUCKET_WORDS..][..BUCKET_WORDS].chunks_exact(self.slot_words()).map(
+            move |slot| match reserved(&slot[..key_words]) {
                 Some(0) => Slot::Empty,
                 Some(_) => Slot::Erased,
                 None => Slot::Item(slot),
-            }
-        })
+            },
+        )
     }
 
     /// The bits of a full bucket: one for each two slots, set if the first key is the larger one.
