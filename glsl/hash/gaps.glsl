@@ -1,6 +1,7 @@
-// Closes the gaps that erased keys leave in a slice: keys move to earlier buckets of their paths, until no key has passed
-// an erased slot. Keys of this home slice that lie in its overflow slice move too. Then erased slots become empty ones,
-// and filters have no bits of keys that are gone. So a table keeps its speed, however often its keys change.
+// Closes the gaps that erased keys leave in a slice: keys move to earlier buckets of their paths, until no key has
+// passed an erased slot. Keys of this home slice that lie in its overflow slice move too. Then erased slots become
+// empty ones, and filters have no bits of keys that are gone. So a table keeps its speed, however often its keys
+// change.
 
 // Most rounds. Each one moves every key that can move. Erased slots stay where they are if more would be necessary.
 const uint MOST_ROUNDS = 16;

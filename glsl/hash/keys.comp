@@ -1,8 +1,9 @@
 // Hashes the keys of a batch, and prepares what the following passes write.
 //
 // In:  keys; their count, if it is in device memory; the table's header.
-// Out: hashes[i]: the first hash of key i, or both of a key of two words; a zero for each 32 items in `spilled`; the status; a leftover count of zero;
-//      in `state`: whether the table has been used since it was cleared, and in the header that it has.
+// Out: hashes[i]: the first hash of key i, or both of a key of two words; a zero for each 32 items in `spilled`; the
+//      status; a leftover count of zero; in `state`: whether the table has been used since it was cleared, and in the
+//      header that it has.
 // Workgroups: one for each THREADS * ITEMS keys at the maximum count, at least one.
 // Memory order: inputs come from earlier dispatches; every word is written once.
 // Progress: never waits.

@@ -1,8 +1,8 @@
 // A slice in shared memory, while one workgroup changes it.
 //
 // Each slot has an owner, the source of its value: an item of the batch, or a slot of the slice as it was, or of the
-// overflow slice. The order of the batch decides which of several items with equal keys provides the value. Owners are numbered in this order: the
-// smallest one wins an atomic minimum, whatever the order of execution.
+// overflow slice. The order of the batch decides which of several items with equal keys provides the value. Owners are
+// numbered in this order: the smallest one wins an atomic minimum, whatever the order of execution.
 //
 // Each slot also has its key. Keys of several words are represented by a hash of theirs, a tag. A slot with another tag
 // has another key. A tag may be missing for a moment after a slot has been taken: EMPTY stands for it.

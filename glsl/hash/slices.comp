@@ -101,8 +101,8 @@ bool is_elsewhere(uint key[KEY_WORDS], Probe probe) {
     return false;
 }
 
-// A bit for each slot of a bucket that is free, or may have a key with this tag. Keys never leave a slot while items are
-// applied, except if they are erased.
+// A bit for each slot of a bucket that is free, or may have a key with this tag. Keys never leave a slot while items
+// are applied, except if they are erased.
 uint candidates(uint bucket, uint tag) {
     uint bits = 0;
     [[unroll]] for (uint s = 0; s < SLOTS; ++s) {
@@ -130,8 +130,8 @@ uint find_slot(uint key[KEY_WORDS], uint tag, uint first, Probe probe, out bool 
     return NO_SLOT;
 }
 
-// Takes a free slot for an item, or meets its key there. Of all items with the key, the one with the smallest owner will
-// own the slot. Returns false if the slot has another key.
+// Takes a free slot for an item, or meets its key there. Of all items with the key, the one with the smallest owner
+// will own the slot. Returns false if the slot has another key.
 bool takes(uint at, uint key[KEY_WORDS], uint tag, uint first, uint owner) {
     uint found = ONE_WORD ? shared_key(at) : shared_owner(at);
     if (found >= ERASED) {

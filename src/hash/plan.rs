@@ -281,7 +281,9 @@ impl Steps<'_> {
             self.statuses(),
         ];
         let results = set(plan, &results);
-        let threads = self.profile().hash.slice_threads_of(self.format().key_words);
+        let settings = &self.profile().hash;
+        let is_long = self.format().key_words > 1;
+        let threads = if is_long { settings.long_slice_threads } else { settings.slice_threads };
         let slices = problem.slices;
         let sets = [reads.union(spilled), table.union(spilled)];
         self.add_pass(plan, Kernel::HashSlices, threads, slices, sets);

@@ -31,11 +31,6 @@ impl Settings {
         Self { slice_threads: 128, long_slice_threads, find_threads: 128 }
     }
 
-    /// Threads of a workgroup that changes a slice with keys of so many words.
-    pub(crate) fn slice_threads_of(&self, key_words: u32) -> u32 {
-        if key_words == 1 { self.slice_threads } else { self.long_slice_threads }
-    }
-
     pub(crate) fn check(&self, limits: &Limits<'_>) -> Result<()> {
         let finding = Shape { threads: self.find_threads, items: 1 };
         limits.check_group(finding)?;

@@ -226,10 +226,11 @@ mod tests {
             format!("{former} ={value}")
         };
         let is_new = |line: &&str| {
-            line.starts_with("merge.") && !line.starts_with("merge.fan") || line.contains(".by_comparator =")
+            let is_merge = line.starts_with("merge.") && !line.starts_with("merge.fan");
+            is_merge || line.starts_with("hash.") || line.contains(".by_comparator =")
         };
         let text = profile.to_string();
-        assert_eq!(text.lines().filter(is_new).count(), 15);
+        assert_eq!(text.lines().filter(is_new).count(), 16);
         let former: Vec<_> = text.lines().filter(|line| !is_new(line)).map(former_line).collect();
         let former = former.join("\n").replace("/swizzled", "/spread");
         let former = former.replace("verified_by_source_index", "proven_by_places").replace("verified", "proven");
@@ -237,7 +238,9 @@ mod tests {
             assert!(former.contains(name), "{name} is in {former}");
         }
         let by_comparator = ("by_comparator", "4294967295:128x4/128x4");
-        for (member, value) in [("tile", "128x7"), ("fused", "128x7"), ("fused_up_to", "65536"), by_comparator] {
+        let tables = ("long_slice_threads", "128");
+        for (member, value) in [("tile", "128x7"), ("fused", "128x7"), ("fused_up_to", "65536"), by_comparator, tables]
+        {
             profile = profile.with_member(member, value).unwrap();
         }
         assert_eq!(Profile::with_hooks_of(&former), Ok(profile));

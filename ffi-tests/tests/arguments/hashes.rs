@@ -129,9 +129,9 @@ fn hashers() -> Result<()> {
         assert_eq!(((hash.trmGetHasherReady)(deferred, &mut ready), ready), (0, 0));
         assert_eq!((hash.trmCompileHasher)(deferred), 0, "{}", api.last_error());
         assert_eq!(((hash.trmGetHasherReady)(deferred, &mut ready), ready), (0, 1));
-        // A header, a slice and its overflow slice.
+        // A header, marks, a slice and its overflow slice.
         for capacity in [0, 1, 1024] {
-            assert_eq!(((hash.trmGetHasherTableSize)(few, capacity, &mut size), size), (0, 256 + 2 * 4096));
+            assert_eq!(((hash.trmGetHasherTableSize)(few, capacity, &mut size), size), (0, 256 + 64 + 2 * 4096));
         }
         (hash.trmDestroyHasher)(deferred);
         (hash.trmDestroyHasher)(few);
@@ -174,7 +174,7 @@ fn tables() -> Result<()> {
     let memory = context.upload(&[WORD; WORDS])?;
     let part = |index: u64, size| TrmRange { address: memory.address() + index * BYTES, size };
     // Two slices and an overflow slice of pairs follow the header.
-    let table_words = [WORD; (256 + 3 * 8192) / 4];
+    let table_words = [WORD; (256 + 64 + 3 * 8192) / 4];
     let table = context.upload(&table_words)?;
     let work = engine.hash_scratch(insert, 1 << 20)?;
     let mut required = 0;
@@ -220,7 +220,7 @@ fn tables() -> Result<()> {
         bad("no capacity", &sized(0), TOO_SMALL, "capacity 0 < 1 required");
         let limit = "capacity 1048577 > 1048576, the hasher's maxCapacity";
         bad("large capacity", &sized((1 << 20) + 1), TOO_LARGE, limit);
-        bad("small table", &sized(2049), TOO_SMALL, "table.size 24832 < 33024 required");
+        bad("small table", &sized(2049), TOO_SMALL, "table.size 24896 < 33088 required");
         let count = |max| TrmHashInfo { count: TrmCount { max, address: 0 }, ..good };
         bad("too many", &count((1 << 20) + 1), TOO_LARGE, "count.max 1048577 > 1048576, the hasher's maxCount");
         let shorter = "keys.size 6000 < 6004 required for maxCount 1501";

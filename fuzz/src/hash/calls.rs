@@ -196,11 +196,12 @@ impl HasherModel {
         matches!(self.operation, INSERT | ASSIGN)
     }
 
-    /// Bytes of a table: 256 of a header, then slices of 1024 slots. Each 32 of them share another one.
+    /// Bytes of a table: 256 of a header, a word for each 32 slices in blocks of 64 bytes, and slices of 1024 slots. Each
+    /// 32 of them share another one.
     fn table_size(&self, capacity: u32) -> u64 {
         let slot = ((self.items.key_size() + self.items.value_size) / 4).next_power_of_two() * 4;
         let slices = u64::from(capacity.div_ceil(1024));
-        256 + (slices + slices.div_ceil(32)) * 1024 * u64::from(slot)
+        256 + slices.div_ceil(32).next_multiple_of(16) * 4 + (slices + slices.div_ceil(32)) * 1024 * u64::from(slot)
     }
 }
 
@@ -336,7 +337,7 @@ mod tests {
         let create = TrmHasherCreateInfo { value_type: 1, max_capacity: 1024, ..empty() };
         let range = |address, size| TrmRange { address, size };
         let count = TrmCount { max: 10, address: 0 };
-        let table = range(1 << 20, 256 + 2 * 8192);
+        let table = range(1 << 20, 256 + 64 + 2 * 8192);
         let good = TrmHashInfo { count, table, capacity: 1024, keys: range(64, 40), values: range(104, 40), ..empty() };
         assert_eq!(faults(create, good), []);
         assert_eq!(faults(create, TrmHashInfo { table: range(1 << 20, table.size - 1), ..good }), [SMALL]);
