@@ -97,12 +97,14 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
+        // Before its memory is free: another thread's buffer would have the same addresses meanwhile, which
+        // GPU-assisted validation takes for the end of both.
+        // SAFETY: `Context::run` waits for its submission, so no pending command uses the buffer.
+        unsafe { self.context.vk().destroy_buffer(self.handle, None) };
         if let Some(allocation) = self.allocation.take() {
             // drop() cannot return an error; on failure the allocation leaks.
             let _ = self.context.allocator().free(allocation);
         }
-        // SAFETY: `Context::run` waits for its submission, so no pending command uses the buffer.
-        unsafe { self.context.vk().destroy_buffer(self.handle, None) };
     }
 }
 
