@@ -196,8 +196,8 @@ impl HasherModel {
         matches!(self.operation, INSERT | ASSIGN)
     }
 
-    /// Bytes of a table: 256 of a header, a word for each 32 slices in blocks of 64 bytes, and slices of 1024 slots. Each
-    /// 32 of them share another one.
+    /// Bytes of a table: 256 of a header, a word for each 32 slices in blocks of 64 bytes, and slices of 1024 slots.
+    /// Each 32 of them share another one.
     fn table_size(&self, capacity: u32) -> u64 {
         let slot = ((self.items.key_size() + self.items.value_size) / 4).next_power_of_two() * 4;
         let slices = u64::from(capacity.div_ceil(1024));
