@@ -15,6 +15,8 @@ mod recording;
 mod refused;
 #[path = "hash/results.rs"]
 mod results;
+#[path = "hash/searching.rs"]
+mod searching;
 #[path = "sort/problem.rs"]
 mod sort;
 #[path = "hash/table.rs"]
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         results::churn,
         results::slices_without_keys,
         results::workgroups_without_a_slice,
+        searching::searches_in_shaders,
         recording::batches_of_tables_sorts_and_merges,
         recording::twenty_runs,
         recording::strangers,

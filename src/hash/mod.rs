@@ -24,6 +24,10 @@ mod planner;
 #[cfg(feature = "hash")]
 mod tests;
 
+/// The text of `trommel_hash.glsl`, which searches tables in an application's own shaders. Its head says how it is
+/// included.
+pub const GLSL: &str = include_str!("../../glsl/lib/trommel_hash.glsl");
+
 pub use format::table_size;
 pub use hasher::{HashInfo, Hasher};
 pub use info::{HashOperation, HasherInfo};

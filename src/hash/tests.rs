@@ -5,7 +5,10 @@
 use super::format::Format;
 use super::{HashInfo, HashOperation, HasherInfo};
 use crate::core::plan::Plan;
-use crate::shared::{HASH_ASSIGN, HASH_ERASE, HASH_INSERT};
+use crate::shared::{
+    BUCKET_WORDS, HASH_ASSIGN, HASH_ERASE, HASH_INSERT, HEADER_BYTES, MOST_PROBES, OVERFLOW_SHARE, SLICE_SLOTS,
+    TABLE_FORMAT,
+};
 use crate::{KeyType, ValueType};
 
 fn refused(info: HasherInfo) -> String {
@@ -110,6 +113,22 @@ fn table_sizes() {
         let size = super::table_size(key, value, 1 << 31).unwrap();
         assert_eq!(size, 256 + (1 << 18) + ((1 << 21) + (1 << 16)) * 4096 * words, "{key:?} {value:?}");
         assert_eq!(size % 16, 0);
+    }
+}
+
+/// The constants of trommel_hash.glsl, which includes no other file, are those of the library.
+#[test]
+fn shaders_of_applications_have_the_same_constants() {
+    for (name, value) in [
+        ("FORMAT", TABLE_FORMAT),
+        ("HEADER_BYTES", HEADER_BYTES),
+        ("SLICE_SLOTS", SLICE_SLOTS),
+        ("BUCKET_WORDS", BUCKET_WORDS),
+        ("OVERFLOW_SHARE", OVERFLOW_SHARE),
+        ("MOST_PROBES", MOST_PROBES),
+    ] {
+        let line = format!("const uint TRM_HASH_{name} = {value};");
+        assert!(super::GLSL.contains(&line), "{line}");
     }
 }
 

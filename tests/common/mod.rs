@@ -11,6 +11,7 @@ pub(crate) mod fake;
 pub(crate) mod harness;
 pub(crate) mod items;
 pub(crate) mod keys;
+pub(crate) mod pipeline;
 pub(crate) mod problem;
 pub(crate) mod spirv;
 pub(crate) mod stranger;

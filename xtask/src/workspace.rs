@@ -59,7 +59,7 @@ pub(crate) fn examples() -> Result<Vec<String>> {
 /// The folders of programs that may have kernels of their own: `glsl`, and the modules in `spirv`.
 pub(crate) fn programs() -> Result<Vec<PathBuf>> {
     let examples = examples()?.into_iter().map(|name| root().join("examples").join(name));
-    Ok(examples.chain([root().join("bench")]).collect())
+    Ok(examples.chain(["bench", "tests/hash"].map(|folder| root().join(folder))).collect())
 }
 
 /// A path as the workspace's users name it.
@@ -71,6 +71,6 @@ pub(crate) fn shown(path: &Path) -> String {
 mod tests {
     #[test]
     fn examples_in_other_languages_are_none_of_ours() {
-        assert_eq!(super::examples().unwrap(), ["lbvh", "sssp", "tlas"]);
+        assert_eq!(super::examples().unwrap(), ["lbvh", "sssp", "tlas", "weld"]);
     }
 }
