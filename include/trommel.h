@@ -1454,7 +1454,7 @@ void trmDestroyHasher(TrmHasher hasher);
 /// pipeline is created or in progress on another thread. Any number of threads may call it at once. The hasher is ready
 /// when all calls have returned.
 ///
-/// @return VkResult of a pipeline whose creation failed. The next call tries again.
+/// @return The VkResult if the creation of a pipeline failed. The next call tries again.
 TrmResult trmCompileHasher(TrmHasher hasher);
 
 /// Returns whether all pipelines have been created. Until then, recording an operation returns TRM_ERROR_NOT_READY.

@@ -1,4 +1,4 @@
-//! The grid whose cells are the keys.
+//! The grid: its cells are the keys.
 
 /// Cells of equal size, as many on the longest side of the mesh as the user wants.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,7 @@
 //! The weld on the GPU, in one command buffer.
 
 use crate::compute::{
-    COMPUTE_ALL, COMPUTE_WRITES, COPY_READS, COPY_WRITES, Commands, HOST_READS, Kernels, Scope, Stamps, barrier, copy,
-    words,
+    COMPUTE_ALL, COMPUTE_WRITES, COPY_READS, COPY_WRITES, Commands, HOST_READS, Kernels, Stamps, barrier, copy, words,
 };
 use crate::gpu::{Buffer, Gpu, Place};
 use crate::grid::Grid;
@@ -18,8 +17,6 @@ const WORKGROUP: u32 = 128;
 /// Byte offsets into an array of so many positions fit a 32-bit index.
 const MOST_CORNERS: usize = 1 << 28;
 const LAST_STAGE: u32 = 5;
-/// `vkCmdFillBuffer` is a clear, not a copy.
-const FILL_WRITES: Scope = (vk::PipelineStageFlags2::CLEAR, vk::AccessFlags2::TRANSFER_WRITE);
 /// The stages, each between two timestamps.
 pub(crate) const STAGES: [&str; LAST_STAGE as usize] = ["cells", "insert", "look up", "split", "indices"];
 
@@ -227,8 +224,6 @@ impl<'a> Weld<'a> {
                 self.stamps.stamp(cmd, stage);
             };
             self.stamps.reset(cmd);
-            gpu.device.cmd_fill_buffer(cmd, buffers.counters.handle, 0, 12, 0);
-            barrier(gpu, cmd, FILL_WRITES, COMPUTE_ALL);
             self.stamps.stamp(cmd, 0);
             self.dispatch(cmd, Kernel::Cells);
             self.clear.cmd_hash(cmd, &table)?;
@@ -242,7 +237,7 @@ impl<'a> Weld<'a> {
             self.dispatch(cmd, Kernel::Vertices);
             next(4);
             self.dispatch(cmd, Kernel::Indices);
-            next(LAST_STAGE);
+            self.stamps.stamp(cmd, LAST_STAGE);
             barrier(gpu, cmd, COMPUTE_WRITES, COPY_READS);
             self.download(cmd);
             barrier(gpu, cmd, COPY_WRITES, HOST_READS);

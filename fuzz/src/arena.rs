@@ -200,7 +200,7 @@ pub struct Image {
     parts: Vec<Part>,
 }
 
-/// The largest alignment of an array. Images have a multiple of so many bytes, and lie one behind the other.
+/// The largest alignment of an array. The size of an image is a multiple of it: images are contiguous.
 const ALIGNMENT: usize = 16;
 const GUARD: &str = "guard";
 const SCRATCH: &str = "scratch";

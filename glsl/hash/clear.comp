@@ -1,7 +1,7 @@
 // Makes a table empty: writes its header and marks, and all ones into all slots.
 //
 // In:  nothing.
-// Out: the whole table.
+// Out: the header, without its unused last words; marks; slots.
 // Workgroups: one for each THREADS * ITEMS blocks of 16 bytes behind the header.
 // Memory order: every word is written once.
 // Progress: never waits.

@@ -98,7 +98,7 @@ bool has_bit(uvec4 part, uint match) {
 
 // What the lanes of a subgroup find in the buckets of their quads.
 struct Look {
-    // Bits of the lanes with the wanted key, and of those whose last slot is empty.
+    // Bits of the lanes with the wanted key, and of the lanes with an empty last slot.
     uvec4 hits;
     uvec4 empties;
     uvec4 set;

@@ -104,8 +104,8 @@ void find_positions(uint count) {
 
 #ifdef OVERFLOW
 
-// Takes the next bits of `spilled` from each thread's word, and lists those that are own items. A word whose bits find
-// no room in the list waits for the next turn. Returns whether no thread has a bit left.
+// Lists the items of the bits in each thread's word of `spilled`. A word waits for the next call if the list has no
+// room for all of its bits. Returns whether all bits of all threads have been listed.
 bool list_items(inout uint word, uint base) {
     barrier();
     if (thread_id() == 0) {

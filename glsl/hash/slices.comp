@@ -1,4 +1,4 @@
-// Changes a table: one workgroup applies all items of a batch whose keys belong to its slice, in shared memory.
+// Changes a table: each workgroup applies the items of a batch that belong to its slice, in shared memory.
 //
 // In:  the hashes of the batch, sorted by their first bits, and by the order of the batch if these are equal; the
 //      values of the items in this order, or their indices; the slice.

@@ -67,7 +67,7 @@ const uint SECOND_SEED = 0x9e3779b9u;
 const uint PAIR_SEED = 0x7f4a7c15u;
 
 // The hashes of a key. The first one selects slice and bucket, and identifies a key of one word. Both identify a key of
-// two words, whose hashes are a Feistel network.
+// two words: they are a Feistel network, a bijection.
 void hash_key(uint key[KEY_WORDS], out uint first, out uint second) {
     if (KEY_WORDS == 2) {
         first = key[0] ^ mix_bits(key[KEY_WORDS - 1] ^ SECOND_SEED);

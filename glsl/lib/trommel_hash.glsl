@@ -12,11 +12,12 @@
 // A search only reads the table. A barrier lies between it and an operation that changes the table:
 //
 //   TrmHashTable table = trm_hash_table(address);
-//   uint key[] = {cell}, value[1];
+//   uint key[1] = uint[](cell);
+//   uint value[1] = uint[](0);
 //   if (trm_hash_find(table, key, value)) ...
 //
-// docs/hash.md describes the layout of tables. Many searches at once are faster with `Hasher` (`trmCmdHash`), which
-// shares the memory requests of four lanes.
+// docs/hash.md describes the layout of tables. `Hasher` (`trmCmdHash`) is the first choice for many keys at once: four
+// lanes read a bucket.
 
 const uint TRM_HASH_FORMAT = 1;
 const uint TRM_HASH_HEADER_BYTES = 256;

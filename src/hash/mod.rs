@@ -7,9 +7,6 @@
 //! A batch that changes a table is sorted by the first bits of the hashes of its keys. Then one workgroup applies the
 //! keys of each slice of the table in shared memory. A query probes buckets directly.
 
-#[cfg(feature = "hash")]
-#[doc(hidden)]
-pub mod cpu;
 mod format;
 mod hasher;
 #[cfg(feature = "host")]

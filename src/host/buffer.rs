@@ -97,8 +97,8 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // Before its memory is free: another thread's buffer would have the same addresses meanwhile, which
-        // GPU-assisted validation takes for the end of both.
+        // The buffer is destroyed before its memory is freed. Otherwise another thread's new buffer can have the same
+        // addresses while both exist, which GPU-assisted validation reports as out-of-bounds accesses.
         // SAFETY: `Context::run` waits for its submission, so no pending command uses the buffer.
         unsafe { self.context.vk().destroy_buffer(self.handle, None) };
         if let Some(allocation) = self.allocation.take() {

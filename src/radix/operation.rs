@@ -129,7 +129,7 @@ impl<M: Method> Operation<M> {
         Ok(operation)
     }
 
-    /// Without pipelines, for a primitive whose requests have such a part: their plans name the variants.
+    /// Creates an operation without pipelines: a part of another primitive's requests. Their plans name the variants.
     #[cfg_attr(not(feature = "default"), allow(dead_code, reason = "primitives that are made of others call it"))]
     pub(crate) fn part(device: &Device, format: Format, method: M) -> Self {
         let (strategy, of_few) = method.strategies(&format, device.profile().strategy);

@@ -152,7 +152,7 @@ fn unmix(mut h: u32) -> u32 {
     h ^ (h >> 16)
 }
 
-/// The keys whose hashes have the same first bits belong to the same slice and bucket.
+/// Keys with the same first bits of the hash belong to the same slice and bucket.
 pub(crate) fn adversarial_keys() {
     let context = context(Setup::Native);
     let types = Types::PAIRS;

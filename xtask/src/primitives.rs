@@ -45,9 +45,8 @@ const SHARED: &[&str] = &[
     "xtask/src",
 ];
 
-/// Primitives whose name means something else, too: sorts merge runs, and the standard library has hash maps.
-/// Elsewhere, such a name may mean a folder, a verb or a noun. Only the names of the handle and of public types are the
-/// primitive's own.
+/// Primitives with ambiguous names: sorts merge runs, and the standard library has hash maps. Such a name may also mean
+/// a folder, a verb or a noun. Only the names of the handle and of public types are the primitive's own.
 const ROOMS: &[&str] = &["merge", "hash"];
 
 /// Primitives that are composed of others, and those others: their files name them.

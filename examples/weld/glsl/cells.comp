@@ -1,4 +1,4 @@
-// In:  corners. Out: the cell and the number of each corner, the key and the value of the table.
+// In:  corners. Out: the cell and the number of each corner, its key and its value in the table; counters of zero.
 // Progress: none needed.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -15,6 +15,10 @@ void main() {
     uint i = gl_GlobalInvocationID.x;
     if (i >= args.corner_count) {
         return;
+    }
+    if (i == 0) {
+        Words(args.counters).v[T_CORNERS] = 0;
+        Words(args.counters).v[DEGENERATE] = 0;
     }
     uint cell[3];
     find_cell(Points(args.corners).v[i], cell);

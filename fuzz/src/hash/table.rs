@@ -32,7 +32,7 @@ fn mix(mut h: u32) -> u32 {
     h ^ h >> 16
 }
 
-/// The number whose `mix` is `h`.
+/// The inverse of `mix`.
 fn unmix(h: u32) -> u32 {
     let unshift = |h: u32, shift: u32| (0..32 / shift).fold(h, |found, _| h ^ found >> shift);
     let inverse = |factor: u32| (0..5).fold(1u32, |x, _| x.wrapping_mul(2u32.wrapping_sub(factor.wrapping_mul(x))));
@@ -88,7 +88,7 @@ pub(super) struct Shape {
 /// The buckets of a slice in which a key is searched for.
 struct Path {
     buckets: Vec<usize>,
-    /// The pair of slots whose order says whether the key may lie in a later bucket.
+    /// The pair of slots that stores the key's filter bit: the key may lie in a later bucket.
     bit: u32,
 }
 

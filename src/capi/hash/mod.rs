@@ -56,7 +56,7 @@ pub unsafe extern "C" fn trmDestroyHasher(hasher: TrmHasher) {
 /// pipeline is created or in progress on another thread. Any number of threads may call it at once. The hasher is ready
 /// when all calls have returned.
 ///
-/// @return VkResult of a pipeline whose creation failed. The next call tries again.
+/// @return The VkResult if the creation of a pipeline failed. The next call tries again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCompileHasher(hasher: TrmHasher) -> raw::TrmResult {
     border(|| {

@@ -58,7 +58,7 @@ pub(super) struct Hashing {
 }
 
 impl Hashing {
-    /// Operations on a table whose slots are all in use.
+    /// Operations on a table without free slots.
     pub(super) fn new(info: HasherInfo, action: Action) -> Self {
         Self { info, action, load: 100 }
     }

@@ -1,1 +1,0 @@
-//! The CPU twin of hash tables.
