@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         results::full_tables,
         results::equal_keys,
         results::adversarial_keys,
+        results::keys_of_one_path,
         results::churn,
         results::slices_without_keys,
         results::workgroups_without_a_slice,

@@ -97,6 +97,8 @@ void close_gaps(uint outside) {
             if (moves(key, owner, NO_BUCKET)) {
                 outside &= ~(left & (0 - left));
                 has_moved = true;
+                // Unlike the keys of the slice, it leaves no erased slot here.
+                atomicAdd(sh_erased, 0xffffffffu);
             }
         }
         if (has_moved) atomicOr(sh_moved, 1u);

@@ -192,6 +192,8 @@ bool erase(uint key[KEY_WORDS], uint first, uint second, bool overflows) {
 #ifdef OVERFLOW
 // Frees the slots of keys that have moved to their home slices in the dispatch before.
 void free_moved_keys() {
+    // The number of erased slots before has been read.
+    barrier();
     for (uint k = 0; k < OWN_SLOTS; ++k) {
         uint at = place_of(k * THREADS + thread_id());
         if (sh_owners[at] >= ERASED) continue;

@@ -234,10 +234,11 @@ impl<'a> Plan<'a> {
         self.passes.len() > self.part.pass
     }
 
-    /// Adds a resource, or finds it among those of earlier parts.
+    /// Adds a resource, or finds it among those of this part and of earlier ones.
     pub(crate) fn add_resource(&mut self, name: &'static str, range: Range) -> usize {
         let Self { resources, part, .. } = self;
-        if let Some(same) = part.earlier.iter().find(|earlier| resources[*earlier].range == range) {
+        let mut known = part.earlier.iter().chain(part.resource..resources.len());
+        if let Some(same) = known.find(|known| resources[*known].range == range) {
             return same;
         }
         let own = resources.len();

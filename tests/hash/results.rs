@@ -152,6 +152,13 @@ fn unmix(mut h: u32) -> u32 {
     h ^ (h >> 16)
 }
 
+/// MurmurHash3's finalizer.
+fn mix(mut h: u32) -> u32 {
+    h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
+    h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
+    h ^ (h >> 16)
+}
+
 /// Keys with the same first bits of the hash belong to the same slice and bucket.
 pub(crate) fn adversarial_keys() {
     let context = context(Setup::Native);
@@ -167,6 +174,26 @@ pub(crate) fn adversarial_keys() {
     table.apply(&Batch::new(HashOperation::Erase, types, keys[..900].to_vec(), &mut random));
     table.check(&keys);
     table.apply(&Batch::new(HashOperation::Insert, types, keys.clone(), &mut random));
+    table.check(&keys);
+}
+
+/// Keys with the same path: many rounds close the gaps in its buckets, while keys come home from the overflow slice.
+pub(crate) fn keys_of_one_path() {
+    let context = context(Setup::Native);
+    let types = Types::PAIRS;
+    let mut table = Table::new(&context, types, 8192, 0);
+    let mut random = Random::new(5);
+    let keys = (0..20_000).map(|i| unmix(0x1234_0000 + i));
+    // The last bits of the second hash are the distance of the buckets.
+    let keys: Vec<Words> = keys.filter(|key| mix(key ^ 0x9e37_79b9) % 128 < 2).map(|key| vec![key]).collect();
+    assert!(keys.len() > 16 * 8, "{} keys do not fill a path", keys.len());
+    table.apply(&Batch::new(HashOperation::Insert, types, keys.clone(), &mut random));
+    for round in 0..if brief() { 20 } else { 60 } {
+        let operation = if round % 2 == 0 { HashOperation::Erase } else { HashOperation::Insert };
+        let some = (0..1 + random.below(60)).map(|_| keys[random.below(keys.len() as u32) as usize].clone()).collect();
+        table.apply(&Batch::new(operation, types, some, &mut random));
+        table.check(&[]);
+    }
     table.check(&keys);
 }
 

@@ -309,8 +309,21 @@ impl<'a> Table<'a> {
         let keys: Vec<Words> = self.model.keys().chain(others).cloned().collect();
         let batch = Batch::new(HashOperation::Find, self.types, keys, &mut Random::new(2));
         self.apply(&batch);
-        assert_eq!(self.header()[3] as usize, self.model.len(), "the number of keys in the header");
+        let header = self.header();
+        assert_eq!(header[3] as usize, self.model.len(), "the number of keys in the header");
+        assert_eq!(header[4] as usize, self.erased_slots(), "the number of erased slots in the header");
         assert_silence(self.context);
+    }
+
+    /// Slots of erased keys.
+    fn erased_slots(&self) -> usize {
+        let words = self.words();
+        let guard = GUARD as usize / 4;
+        let marks = self.capacity.div_ceil(1024 * 32).next_multiple_of(16) as usize;
+        let slots = words[guard + 64 + marks..words.len() - guard]
+            .chunks_exact((self.types.key_words() + self.types.value_words()).next_power_of_two());
+        let erased = self.types.key_of(1);
+        slots.filter(|slot| slot.starts_with(&erased)).count()
     }
 
     /// All words of the table.
