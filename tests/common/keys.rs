@@ -141,3 +141,19 @@ impl Keys {
         keys
     }
 }
+
+/// MurmurHash3's finalizer: the hash of a key of one word in tables.
+pub(crate) fn mix(mut h: u32) -> u32 {
+    h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
+    h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
+    h ^ (h >> 16)
+}
+
+/// The inverse of [`mix`]: the key with a hash.
+pub(crate) fn unmix(mut h: u32) -> u32 {
+    h ^= h >> 16;
+    h = h.wrapping_mul(0x7ed1_b41d);
+    h ^= (h >> 13) ^ (h >> 26);
+    h = h.wrapping_mul(0xa5cb_9243);
+    h ^ (h >> 16)
+}

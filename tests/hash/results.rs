@@ -1,14 +1,11 @@
 //! What operations do to tables.
 
 use crate::common::contexts::{Setup, context};
-use crate::common::keys::Random;
+use crate::common::keys::{Random, mix, unmix};
 use crate::common::{brief, very_brief};
-use crate::table::{Batch, Table, Types, Words};
+use crate::table::{Batch, SLICE, Table, Types, Words};
 use trommel::HashOperation;
 use trommel::host::Context;
-
-/// Slots of a slice.
-const SLICE: u32 = 1024;
 
 /// `count` keys, each one of the first `of` keys.
 fn draw(types: Types, count: u32, of: u32, random: &mut Random) -> Vec<Words> {
@@ -69,10 +66,7 @@ pub(crate) fn slices_without_keys() {
             let others: Vec<Words> = (0..2000).map(|i| types.key_of(i)).collect();
             table.check(&others);
         }
-        // The guard, the header and the marks come first.
-        let words = table.words();
-        let slots = words[16 + 64 + 16..words.len() - 16].chunks_exact(2);
-        assert_eq!(slots.filter(|slot| *slot != [u32::MAX; 2]).count(), 3, "slots in use");
+        assert_eq!(table.slots().iter().filter(|slot| **slot != [u32::MAX; 2]).count(), 3, "slots in use");
     }
 }
 
@@ -143,22 +137,6 @@ pub(crate) fn equal_keys() {
     }
 }
 
-/// The key of one word with a first hash: the inverse of MurmurHash3's finalizer.
-fn unmix(mut h: u32) -> u32 {
-    h ^= h >> 16;
-    h = h.wrapping_mul(0x7ed1_b41d);
-    h ^= (h >> 13) ^ (h >> 26);
-    h = h.wrapping_mul(0xa5cb_9243);
-    h ^ (h >> 16)
-}
-
-/// MurmurHash3's finalizer.
-fn mix(mut h: u32) -> u32 {
-    h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
-    h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
-    h ^ (h >> 16)
-}
-
 /// Keys with the same first bits of the hash belong to the same slice and bucket.
 pub(crate) fn adversarial_keys() {
     let context = context(Setup::Native);
@@ -177,7 +155,8 @@ pub(crate) fn adversarial_keys() {
     table.check(&keys);
 }
 
-/// Keys with the same path: many rounds close the gaps in its buckets, while keys come home from the overflow slice.
+/// Keys with the same path: those that its buckets have no room for lie in the overflow slice, and come home when
+/// others are erased.
 pub(crate) fn keys_of_one_path() {
     let context = context(Setup::Native);
     let types = Types::PAIRS;

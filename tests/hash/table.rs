@@ -136,6 +136,9 @@ pub(crate) struct Table<'a> {
     random: Random,
 }
 
+/// Slots of a slice.
+pub(crate) const SLICE: u32 = 1024;
+
 /// Bytes on either side of a table.
 const GUARD: u64 = 64;
 
@@ -317,13 +320,18 @@ impl<'a> Table<'a> {
 
     /// Slots of erased keys.
     fn erased_slots(&self) -> usize {
+        let erased = self.types.key_of(1);
+        self.slots().iter().filter(|slot| slot.starts_with(&erased)).count()
+    }
+
+    /// The words of each slot.
+    pub(crate) fn slots(&self) -> Vec<Words> {
         let words = self.words();
         let guard = GUARD as usize / 4;
-        let marks = self.capacity.div_ceil(1024 * 32).next_multiple_of(16) as usize;
-        let slots = words[guard + 64 + marks..words.len() - guard]
-            .chunks_exact((self.types.key_words() + self.types.value_words()).next_power_of_two());
-        let erased = self.types.key_of(1);
-        slots.filter(|slot| slot.starts_with(&erased)).count()
+        // The header and the marks come first.
+        let marks = self.capacity.div_ceil(SLICE * 32).next_multiple_of(16) as usize;
+        let slot_words = (self.types.key_words() + self.types.value_words()).next_power_of_two();
+        words[guard + 64 + marks..words.len() - guard].chunks_exact(slot_words).map(<[u32]>::to_vec).collect()
     }
 
     /// All words of the table.

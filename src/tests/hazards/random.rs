@@ -48,25 +48,27 @@ impl PlanSource for Request {
     fn add_to<'a>(&'a self, plan: &mut Plan<'a>) {
         let offset = |index: usize| self.offset + index as u64 * SIZE;
         let names = ["table", "other_table", "first", "second", "commands"];
-        let mut added =
-            (0..).zip(names).map(|(index, name)| plan.add_resource(name, Range::new(SCRATCH + offset(index), SIZE)));
-        let resources: [usize; RESOURCES] = std::array::from_fn(|_| added.next().unwrap());
+        // Each pass names its resources itself, as those of primitives do.
+        let add = |plan: &mut Plan<'a>, index: usize| {
+            plan.add_resource(names[index], Range::new(SCRATCH + offset(index), SIZE))
+        };
         let contents = [Content::Rows(&OneRow, crate::radix::PROBLEMS), Content::Zeros(SIZE)];
         for (index, content) in contents.into_iter().take(self.tables).enumerate() {
-            plan.add_upload(content, offset(index), resources[index]);
+            let resource = add(plan, index);
+            plan.add_upload(content, offset(index), resource);
         }
-        let set = |drawn: u128| {
-            Resources(drawn)
-                .iter()
-                .fold(Resources::default(), |set, index| set.union(Resources::of(&[resources[index]])))
+        let set = |plan: &mut Plan<'a>, drawn: u128| {
+            let indices = Resources(drawn).iter();
+            indices.fold(Resources::default(), |set, index| set.union(Resources::of(&[add(plan, index)])))
         };
         for drawn in &self.passes {
-            let commands = Groups::Indirect { offset: offset(COMMANDS), resource: resources[COMMANDS] };
+            let commands = Groups::Indirect { offset: offset(COMMANDS), resource: add(plan, COMMANDS) };
             let groups = if drawn.is_indirect { commands } else { Groups::Fixed(1) };
             let variant = Variant::new(Kernel::RadixPrepare, |_| 0);
             let index = plan.add_variant(&variant);
             let push = Push::new(variant.kernel, &PreparePush::default());
-            plan.add_pass(index, groups, push, set(drawn.reads), set(drawn.writes));
+            let (reads, writes) = (set(plan, drawn.reads), set(plan, drawn.writes));
+            plan.add_pass(index, groups, push, reads, writes);
         }
     }
 }
