@@ -130,6 +130,8 @@ const uint MOST_PROBES = 16;
 const uint HASH_INSERT = 0;
 const uint HASH_ASSIGN = 1;
 const uint HASH_ERASE = 2;
+const uint STATE_USED = 0;
+const uint STATE_MOVED = 1;
 
 struct KeyRange {
     uint first;
@@ -501,4 +503,5 @@ struct HashPush {
     uint sorted_hashes;
     uint spilled;
     uint state;
+    uint bins;
 };

@@ -2,8 +2,8 @@
 //
 // In:  keys; their count, if it is in device memory; the table's header.
 // Out: hashes[i]: the first hash of key i, or both of a key of two words; a zero for each 32 items in `spilled`; the
-//      status; a leftover count of zero; in `state`: whether the table has been used since it was cleared, and in the
-//      header that it has.
+//      status; a leftover count of zero; in `state`: whether the table has been used since it was cleared, and that
+//      no key has moved between slices; in the header that the table has been used.
 // Workgroups: one for each THREADS * ITEMS keys at the maximum count, at least one.
 // Memory order: inputs come from earlier dispatches; every word is written once.
 // Progress: never waits.
@@ -39,7 +39,9 @@ void main() {
         write_status();
         if (!is_null(args.problem.leftover_count)) Words(args.problem.leftover_count).v[0] = 0;
         Header header = Header(args.problem.table);
-        Words(scratch_part(args.state)).v[0] = header.v[0].used;
+        Words state = Words(scratch_part(args.state));
+        state.v[STATE_USED] = header.v[0].used;
+        state.v[STATE_MOVED] = 0;
         if (count != 0) header.v[0].used = 1;
     }
     Words spilled = Words(scratch_part(args.spilled));

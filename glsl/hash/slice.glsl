@@ -4,8 +4,8 @@
 // overflow slice. The order of the batch decides which of several items with equal keys provides the value. Owners are
 // numbered in this order: the smallest one wins an atomic minimum, whatever the order of execution.
 //
-// Each slot also has its key. Keys of several words are represented by a hash of theirs, a tag. A slot with another tag
-// has another key. A tag may be missing for a moment after a slot has been taken: EMPTY stands for it.
+// Each slot also has its key. Keys of several words are represented by their two hashes, of which the second one is
+// called the tag. The hashes of a key of two words identify it.
 
 // Values of one word are sorted with hashes that identify keys. Otherwise indices are.
 const bool BY_INDEX = !HASH_IS_KEY || VALUE_WORDS > 1;
@@ -20,14 +20,25 @@ const uint EMPTY = 0xffffffffu;
 const uint ERASED = 0xfffffffeu;
 // Owners of slots are below those of items, or above if later values replace earlier ones.
 const uint ITEMS_BEGIN = 0x80000000u;
-// The bit of a bucket's filter that says that the bucket is full without erased slots.
+// Where a bucket's word has the number of its slots in use.
+const uint COUNT_SHIFT = 16;
+const uint ONE_SLOT = 1u << COUNT_SHIFT;
+// While the slice is being stored, the bit of a bucket that is full without erased slots.
 const uint HAS_FILTER = 1u << 31;
 
 shared uint sh_keys[SLOTS * COLUMN];
+shared uint sh_firsts[ONE_WORD ? 1 : SLOTS * COLUMN];
 shared uint sh_owners[SLOTS * COLUMN];
-// For each bucket, a bit for each match. The bits of buckets with erased slots are all set.
-shared uint sh_filters[BUCKETS];
-shared uint sh_erased;
+// For each bucket the number of its slots in use, in the upper half, which may be too large if the bucket is full. The
+// lower half is its filter, a bit for each match. The bits of buckets with erased slots are all set.
+shared uint sh_buckets[BUCKETS];
+// Whether some slot may be that of an erased key.
+shared uint sh_has_erased;
+// Numbers of keys before and after the batch, and of erased slots as they are stored.
+shared uint sh_keys_before;
+shared uint sh_keys_after;
+shared uint sh_erased_before;
+shared uint sh_erased_after;
 
 // The place in shared memory of a slot.
 uint place_of(uint slot) { return slot % SLOTS * COLUMN + slot / SLOTS; }
@@ -83,8 +94,8 @@ uint shared_owner(uint at) {
 void set_shared_key(uint at, uint key) {
     atomicStore(sh_keys[at], key, gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }
-uint shared_filter(uint bucket) {
-    return atomicLoad(sh_filters[bucket], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+uint shared_bucket(uint bucket) {
+    return atomicLoad(sh_buckets[bucket], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }
 
 // The key of an owned slot.
@@ -98,9 +109,10 @@ void key_of(uint owner, out uint key[KEY_WORDS]) {
     }
 }
 
-// Whether the key of an owned slot is this one, with this first hash.
-bool owner_has_key(uint owner, uint key[KEY_WORDS], uint first) {
-    if (is_item(owner) && hash_at(position_of(owner)) != first) return false;
+// Whether the slot of an owner has a key with this tag and this first hash.
+bool has_key(uint at, uint owner, uint key[KEY_WORDS], uint tag, uint first) {
+    if (shared_key(at) != tag || !ONE_WORD && sh_firsts[at] != first) return false;
+    if (HASH_IS_KEY) return true;
     uint other[KEY_WORDS];
     key_of(owner, other);
     return keys_equal(other, key);
@@ -111,8 +123,30 @@ uint tag_of(uint key[KEY_WORDS], uint second) { return ONE_WORD ? key[0] : secon
 // The key of a slot that has one.
 void slot_key(uint at, out uint key[KEY_WORDS]) {
     if (ONE_WORD) key[0] = sh_keys[at];
+    else if (HASH_IS_KEY) unhash_key(sh_firsts[at], sh_keys[at], key);
     else key_of(sh_owners[at], key);
 }
+
+// The hashes of the key of a slot.
+void slot_hashes(uint at, out uint first, out uint second) {
+    if (ONE_WORD) {
+        uint key[KEY_WORDS];
+        key[0] = sh_keys[at];
+        hash_key(key, first, second);
+    } else {
+        first = sh_firsts[at];
+        second = sh_keys[at];
+    }
+}
+
+// Stores a key in a slot that this thread has taken.
+void fill_slot(uint at, uint owner, uint first, uint tag) {
+    sh_keys[at] = tag;
+    if (!ONE_WORD) sh_firsts[at] = first;
+    sh_owners[at] = owner;
+}
+
+void free_slot(uint at, uint owner) { fill_slot(at, owner, owner, owner); }
 
 bool is_above(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
     bool above = false;
@@ -141,9 +175,16 @@ bool has_erased(uint bucket) {
 // Loads the slice. A table that has not been used since it was cleared is known to be empty.
 void load_slice(bool is_used) {
     uvec2 slice = slice_address(own_slice());
-    for (uint bucket = thread_id(); bucket < BUCKETS; bucket += THREADS) sh_filters[bucket] = 0;
-    if (thread_id() == 0) sh_erased = 0;
+    for (uint bucket = thread_id(); bucket < BUCKETS; bucket += THREADS) sh_buckets[bucket] = 0;
+    if (thread_id() == 0) {
+        sh_has_erased = 0;
+        sh_keys_before = 0;
+        sh_keys_after = 0;
+        sh_erased_before = 0;
+        sh_erased_after = 0;
+    }
     barrier();
+    uint keys = 0;
     uint erased = 0;
     [[unroll]] for (uint k = 0; k < OWN_SLOTS; ++k) {
         uint index = k * THREADS + thread_id();
@@ -153,21 +194,29 @@ void load_slice(bool is_used) {
         if (is_used) load_slot(slice, index, slot);
         [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = slot[w];
         uint reserved = reserved_index(key);
-        bool is_free = reserved != NOT_RESERVED;
-        sh_owners[place_of(index)] = is_free ? EMPTY - reserved : owner_of_slot(index);
-        uint first, second;
-        hash_key(key, first, second);
-        sh_keys[place_of(index)] = is_free ? EMPTY - reserved : tag_of(key, second);
-        erased += reserved == 1 ? 1 : 0;
-        if (is_used && is_match_set(key) && index % 2 == 0) {
-            atomicOr(sh_filters[index / SLOTS], 1u << (index % SLOTS / 2));
+        if (reserved == NOT_RESERVED) {
+            uint first, second;
+            hash_key(key, first, second);
+            fill_slot(place_of(index), owner_of_slot(index), first, tag_of(key, second));
+            ++keys;
+        } else {
+            free_slot(place_of(index), EMPTY - reserved);
+            erased += reserved;
+        }
+        if (is_used) {
+            uint bits = reserved == 0 ? 0 : ONE_SLOT;
+            if (is_match_set(key) && index % 2 == 0) bits |= 1u << (index % SLOTS / 2);
+            if (bits != 0) atomicAdd(sh_buckets[index / SLOTS], bits);
         }
     }
-    if (erased != 0) atomicAdd(sh_erased, erased);
+    if (keys != 0) atomicAdd(sh_keys_before, keys);
+    if (erased != 0) atomicAdd(sh_erased_before, erased);
     barrier();
+    if (thread_id() == 0) sh_has_erased = sh_erased_before;
     for (uint bucket = thread_id(); bucket < BUCKETS && is_used; bucket += THREADS) {
-        if (!is_full(bucket)) sh_filters[bucket] = 0;
-        else if (sh_erased != 0 && has_erased(bucket)) sh_filters[bucket] = (1u << MATCHES) - 1;
+        uint count = sh_buckets[bucket] >> COUNT_SHIFT << COUNT_SHIFT;
+        if (!is_full(bucket)) sh_buckets[bucket] = count;
+        else if (sh_erased_before != 0 && has_erased(bucket)) sh_buckets[bucket] = count | (1u << MATCHES) - 1;
     }
     barrier();
 }
@@ -176,13 +225,15 @@ void load_slice(bool is_used) {
 // of the slice, so all are loaded first. Returns the home slices of the keys, if they share the slice: a bit for each.
 uint store_slice() {
     for (uint bucket = thread_id(); bucket < BUCKETS; bucket += THREADS) {
-        bool has_filter = is_full(bucket) && !(sh_erased != 0 && has_erased(bucket));
-        sh_filters[bucket] = has_filter ? sh_filters[bucket] | HAS_FILTER : 0;
+        bool has_filter = is_full(bucket) && !(sh_has_erased != 0 && has_erased(bucket));
+        sh_buckets[bucket] = has_filter ? sh_buckets[bucket] | HAS_FILTER : 0;
     }
     barrier();
     uvec2 slice = slice_address(own_slice());
     uint slots[OWN_SLOTS * SLOT_WORDS];
     uint homes = 0;
+    uint keys = 0;
+    uint erased = 0;
     [[unroll]] for (uint k = 0; k < OWN_SLOTS; ++k) {
         uint index = k * THREADS + thread_id();
         uint at = place_of(index);
@@ -192,9 +243,9 @@ uint store_slice() {
         [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) slot[w] = 0xffffffffu;
         if (owner >= ERASED) {
             slot[KEY_WORDS - 1] = owner;
+            erased += EMPTY - owner;
         } else if (is_item(owner)) {
-            if (ONE_WORD) key[0] = sh_keys[at];
-            else key_at(position_of(owner), key);
+            slot_key(at, key);
             [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) slot[w] = key[w];
             [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) slot[KEY_WORDS + w] = value_word(position_of(owner), w);
         } else if (ONE_WORD && VALUE_WORDS == 0) {
@@ -208,7 +259,8 @@ uint store_slice() {
         hash_key(key, first, second);
         if (owner < ERASED) homes |= 1u << (slice_of(first) % SHARE);
 #endif
-        uint bits = sh_filters[index / SLOTS];
+        keys += owner < ERASED ? 1 : 0;
+        uint bits = sh_buckets[index / SLOTS];
         bool wants_set = (bits >> (index % SLOTS / 2) & 1) != 0;
         bool swaps = is_match_set(key) != wants_set && (bits & HAS_FILTER) != 0;
         [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) {
@@ -216,7 +268,10 @@ uint store_slice() {
             slots[k * SLOT_WORDS + w] = swaps ? other : slot[w];
         }
     }
-    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease);
+    if (keys != 0) atomicAdd(sh_keys_after, keys);
+    if (erased != 0) atomicAdd(sh_erased_after, erased);
+    controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
+                   gl_SemanticsAcquireRelease);
     [[unroll]] for (uint k = 0; k < OWN_SLOTS; ++k) {
         uint slot[SLOT_WORDS];
         [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) slot[w] = slots[k * SLOT_WORDS + w];

@@ -31,6 +31,7 @@ const bool ERASES = OPERATION == HASH_ERASE;
 #include "radix/scratch.glsl"
 #include "hash/table.glsl"
 #include "hash/count.glsl"
+#include "hash/sorted.glsl"
 #include "hash/positions.glsl"
 #include "hash/slice.glsl"
 #include "hash/gaps.glsl"
@@ -39,11 +40,10 @@ const uint NO_SLOT = 0xffffffffu;
 
 // The owners of the reserved keys.
 shared uint sh_reserved[2];
-// Numbers of keys that have come and gone.
-shared uint sh_added;
-shared uint sh_removed;
 // Whether an item has no place in the slice.
 shared uint sh_spilled;
+// Whether the workgroup has items.
+shared uint sh_has_items;
 #ifdef OVERFLOW
 shared uint sh_homes;
 #endif
@@ -54,6 +54,7 @@ void mark_spilled(uint position) {
 
 // The item has no place in this slice.
 void spill(uint position) {
+    sh_spilled = 1;
 #ifdef OVERFLOW
     if (ERASES) return;
     uint key[KEY_WORDS];
@@ -71,7 +72,6 @@ void spill(uint position) {
     }
 #else
     mark_spilled(position);
-    sh_spilled = 1;
 #endif
 }
 
@@ -121,79 +121,29 @@ uint find_slot(uint key[KEY_WORDS], uint tag, uint first, Probe probe, out bool 
             uint owner = shared_owner(at);
             if (owner == EMPTY) return NO_SLOT;
             if (owner == ERASED) continue;
-            if (ONE_WORD ? shared_key(at) == key[0] : owner_has_key(owner, key, first)) return at;
+            if (has_key(at, owner, key, tag, first)) return at;
         }
-        if ((shared_filter(probe.bucket) >> probe.match & 1) == 0) return NO_SLOT;
+        if ((shared_bucket(probe.bucket) >> probe.match & 1) == 0) return NO_SLOT;
         advance_probe(probe);
     }
     is_bounded = false;
     return NO_SLOT;
 }
 
-// Takes a free slot for an item, or meets its key there. Of all items with the key, the one with the smallest owner
-// will own the slot. Returns false if the slot has another key.
-bool takes(uint at, uint key[KEY_WORDS], uint tag, uint first, uint owner) {
-    uint found = ONE_WORD ? shared_key(at) : shared_owner(at);
-    if (found >= ERASED) {
-        uint free = found;
-        found = ONE_WORD ? atomicCompSwap(sh_keys[at], free, tag) : atomicCompSwap(sh_owners[at], free, owner);
-        if (found == free) {
-            if (ONE_WORD) atomicMin(sh_owners[at], owner);
-            else set_shared_key(at, tag);
-            atomicAdd(sh_added, 1u);
-            if (free == ERASED) atomicAdd(sh_erased, 0xffffffffu);
-            return true;
-        }
-    }
-    if (ONE_WORD ? found != tag : !owner_has_key(found, key, first)) return false;
-    atomicMin(sh_owners[at], owner);
-    return true;
+bool has_spilled() {
+    return atomicLoad(sh_spilled, gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed) != 0;
 }
 
-// Finds the slot of a key, or takes one for it: the first free one of its path. Free slots only become fewer, so all
-// items with the same key take the same slot. Returns false if the path has none, or if the overflow slice has the key.
-bool insert(uint key[KEY_WORDS], uint first, uint second, uint position, bool has_gaps, bool overflows) {
-    uint owner = owner_of_item(position);
-    uint tag = tag_of(key, second);
-    Probe probe = own_probe(first, second);
-    if (has_gaps) {
-        // The key may lie behind an erased slot.
-        bool is_bounded;
-        uint at = find_slot(key, tag, first, probe, is_bounded);
-        if (at != NO_SLOT) {
-            atomicMin(sh_owners[at], owner);
-            return true;
-        }
-        if (overflows && !is_bounded && is_elsewhere(key, overflow_probe(first, second))) return false;
-    }
-    for (uint k = 0; k < MOST_PROBES; ++k) {
-        for (uint bits = candidates(probe.bucket, tag); bits != 0; bits &= bits - 1) {
-            if (takes(findLSB(bits) * COLUMN + probe.bucket, key, tag, first, owner)) return true;
-        }
-        atomicOr(sh_filters[probe.bucket], 1u << probe.match);
-        advance_probe(probe);
-    }
-    return false;
+void erase_slot(uint at) {
+    atomicStore(sh_owners[at], ERASED, gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+    sh_has_erased = 1;
 }
 
-// Erases a key. Returns false if the overflow slice may have it.
-bool erase(uint key[KEY_WORDS], uint first, uint second, bool overflows) {
-    bool is_bounded;
-    uint at = find_slot(key, tag_of(key, second), first, own_probe(first, second), is_bounded);
-    if (at == NO_SLOT) return is_bounded || !overflows;
-    if (atomicExchange(sh_owners[at], ERASED) != ERASED) {
-        set_shared_key(at, ERASED);
-        atomicAdd(sh_removed, 1u);
-        atomicAdd(sh_erased, 1u);
-    }
-    return true;
-}
+#include "hash/place.glsl"
 
 #ifdef OVERFLOW
 // Frees the slots of keys that have moved to their home slices in the dispatch before.
 void free_moved_keys() {
-    // The number of erased slots before has been read.
-    barrier();
     for (uint k = 0; k < OWN_SLOTS; ++k) {
         uint at = place_of(k * THREADS + thread_id());
         if (sh_owners[at] >= ERASED) continue;
@@ -202,13 +152,24 @@ void free_moved_keys() {
         slot_key(at, key);
         hash_key(key, first, second);
         if (!is_elsewhere(key, home_probe(first, second))) continue;
-        sh_owners[at] = ERASED;
-        sh_keys[at] = ERASED;
-        atomicAdd(sh_erased, 1u);
+        free_slot(at, ERASED);
+        sh_has_erased = 1;
+        atomicAdd(sh_keys_before, 0xffffffffu);
     }
     barrier();
 }
 #endif
+
+// Closes all gaps of this slice. Keys come home from its overflow slice. A bit for some position makes the workgroup of
+// that slice free their slots and write the marks.
+void close_all_gaps(bool overflows, uint begin) {
+    uint outside = overflows ? find_overflow_keys() : 0;
+    uint count = close_gaps(outside);
+    if (count == 0) return;
+    atomicAdd(sh_keys_before, count);
+    Words(scratch_part(args.state)).v[STATE_MOVED] = 1;
+    mark_spilled(begin);
+}
 
 // Applies the items with a reserved key. All of them belong to the same slice.
 void apply_reserved(uint reserved) {
@@ -224,103 +185,169 @@ void apply_reserved(uint reserved) {
     }
 }
 
-void apply_item(uint position, uint first, bool has_gaps, bool overflows) {
+// Applies an item with this first hash. `searches`: an insertion first looks for the key. Slots that are being filled
+// do not matter: keys of items are compared again. Returns false if the list of waiting items has no room.
+bool apply_item(uint position, uint first, bool overflows, bool searches) {
     uint key[KEY_WORDS];
     if (HASH_IS_KEY) unhash_key(first, second_hash_at(position), key);
     else key_at(position, key);
     uint reserved = reserved_index(key);
     if (reserved != NOT_RESERVED) {
         atomicMin(sh_reserved[reserved], owner_of_item(position));
-        return;
+        return true;
     }
     uint unused, second;
     hash_key(key, unused, second);
-    bool applied = ERASES ? erase(key, first, second, overflows)
-                          : insert(key, first, second, position, has_gaps, overflows);
-    if (!applied) spill(position);
+    uint tag = tag_of(key, second);
+    bool is_bounded = true;
+    uint at = NO_SLOT;
+    if (ERASES || searches) at = find_slot(key, tag, first, own_probe(first, second), is_bounded);
+    bool is_elsewhere = !is_bounded && (overflows || !ERASES && has_spilled());
+    if (at == NO_SLOT && is_elsewhere) {
+        spill(position);
+    } else if (ERASES) {
+        if (at != NO_SLOT) erase_slot(at);
+    } else if (at != NO_SLOT) {
+        atomicMin(sh_owners[at], owner_of_item(position));
+    } else {
+        return place_or_wait(position, first, second, tag);
+    }
+    return true;
 }
+
+// Places the waiting items if their list is full, or if these are the last items. Returns whether it was full: then the
+// list had no room for some of the items.
+bool place_batch(bool is_last, bool overflows) {
+    if (ERASES) return false;
+    barrier();
+    bool is_full = sh_waiting > MOST_WAITING;
+    barrier();
+    if (is_full || is_last) place_waiting(overflows);
+    return is_full;
+}
+
+#ifdef OVERFLOW
+
+// Whether the item of a bit has been applied. The bits of workgroups that have moved keys stand for any items.
+bool is_applied_at_home(uint position, uint first) {
+    uint key[KEY_WORDS];
+    uint unused, second;
+    key_at(position, key);
+    hash_key(key, unused, second);
+    return reserved_index(key) != NOT_RESERVED || is_elsewhere(key, home_probe(first, second));
+}
+
+// Applies the items that have found no place in their home slices.
+void apply_items(uint begin, uint end, bool overflows, bool have_moved) {
+    Words spilled = Words(scratch_part(args.spilled));
+    bool searches = false;
+    for (uint first = begin / 32; first * 32 < end; first += THREADS) {
+        uint index = first + thread_id();
+        uint word = index * 32 < end ? spilled.v[index] : 0;
+        bool again;
+        do {
+            bool is_applied = true;
+            while (word != 0 && is_applied) {
+                uint position = index * 32 + findLSB(word);
+                bool is_inside = position >= begin && position < end;
+                uint hash = is_inside ? hash_at(position) : 0;
+                if (is_inside && is_own(hash) && !(have_moved && is_applied_at_home(position, hash))) {
+                    is_applied = apply_item(position, hash, overflows, searches);
+                }
+                if (is_applied) word &= word - 1;
+            }
+            again = place_batch(first * 32 + THREADS * 32 >= end, overflows);
+            searches = searches || again;
+        } while (again);
+    }
+}
+
+// Whether an item of this workgroup, or of a neighbor, has been spilled.
+bool has_items(uint begin, uint end) {
+    if (thread_id() == 0) sh_has_items = 0;
+    barrier();
+    Words spilled = Words(scratch_part(args.spilled));
+    for (uint word = begin / 32 + thread_id(); word * 32 < end; word += THREADS) {
+        if (spilled.v[word] != 0) sh_has_items = 1;
+    }
+    barrier();
+    return sh_has_items != 0;
+}
+
+#else
+
+// Tests the items of the bins of this slice, and applies those that belong to it.
+void apply_items(uint begin, uint end, bool overflows, bool have_moved) {
+    bool searches = false;
+    for (uint chunk = begin; chunk < end; chunk += CHUNK) {
+        uvec4 hashes;
+        uint own = 0;
+        [[unroll]] for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+            uint position = chunk + k * THREADS + thread_id();
+            hashes[k] = hash_at(min(position, end - 1));
+            if (position < end && is_own(hashes[k])) own |= 1u << k;
+        }
+        bool again;
+        do {
+            [[dont_unroll]] for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+                uint hash = k < 2 ? (k == 0 ? hashes.x : hashes.y) : (k == 2 ? hashes.z : hashes.w);
+                uint position = chunk + k * THREADS + thread_id();
+                if ((own >> k & 1) != 0 && apply_item(position, hash, overflows, searches)) own &= ~(1u << k);
+            }
+            again = place_batch(chunk + CHUNK >= end, overflows);
+            searches = searches || again;
+        } while (again);
+    }
+}
+
+// Whether the workgroup has items. Batches are tested for it that are much smaller than the table.
+bool has_items(uint begin, uint end) {
+    if (begin == end || end - begin > THREADS) return begin != end;
+    if (thread_id() == 0) sh_has_items = 0;
+    barrier();
+    uint position = begin + thread_id();
+    if (position < end && is_own(hash_at(position))) sh_has_items = 1;
+    barrier();
+    return sh_has_items != 0;
+}
+
+#endif
 
 void main() {
     // 1. Find the items of this workgroup.
     if (linear_group() >= slice_count()) return;
-    uint count = batch_count();
+    uvec2 positions = own_positions();
+    uint begin = positions.x;
+    uint end = positions.y;
+    if (!has_items(begin, end)) return;
     if (thread_id() == 0) {
-        sh_added = 0;
-        sh_removed = 0;
         sh_spilled = 0;
-        sh_items = 0;
+        sh_waiting = 0;
         sh_reserved[0] = EMPTY;
         sh_reserved[1] = EMPTY;
 #ifdef OVERFLOW
         sh_homes = 0;
 #endif
     }
-    find_positions(count);
-    uint begin = sh_first[0];
-    uint end = sh_first[1];
-#ifdef OVERFLOW
-    Words spilled = Words(scratch_part(args.spilled));
-    for (uint word = begin / 32 + thread_id(); word * 32 < end; word += THREADS) {
-        if (spilled.v[word] != 0) sh_items = 1;
-    }
-    barrier();
-    if (sh_items == 0) return;
-#else
-    if (begin == end) return;
-    list_items(begin, end);
-    if (sh_items == 0 && end - begin <= CHUNK) return;
-#endif
 
     // 2. Load the slice. An insertion closes the gaps of earlier erasures, if some have been left.
-    load_slice(Words(scratch_part(args.state)).v[0] != 0);
-    uint erased_before = sh_erased;
+    Words state = Words(scratch_part(args.state));
+    load_slice(state.v[STATE_USED] != 0);
     bool overflows = has_overflow_keys();
-    if (!ERASES && !overflows && erased_before != 0) close_gaps(0);
+    bool have_moved = false;
 #ifdef OVERFLOW
-    if (ERASES) free_moved_keys();
+    have_moved = state.v[STATE_MOVED] != 0;
+    if (have_moved) free_moved_keys();
 #endif
-    bool has_gaps = sh_erased != 0;
-    barrier();
+    if (!ERASES && sh_has_erased != 0) close_all_gaps(overflows, begin);
 
-    // 3. Apply the items, as many at a time as the list has room for. Its order does not matter: positions decide.
-#ifdef OVERFLOW
-    for (uint first = begin / 32; first * 32 < end; first += THREADS) {
-        uint index = first + thread_id();
-        uint word = index * 32 < end ? spilled.v[index] : 0;
-        bool is_last;
-        do {
-            is_last = list_items(word, index * 32);
-            uint listed = min(sh_items, sh_listed);
-            for (uint i = thread_id(); i < listed; i += THREADS) {
-                uint position = sh_positions[i];
-                uint hash = hash_at(min(position, end - 1));
-                if (position >= begin && position < end && is_own(hash)) apply_item(position, hash, has_gaps, false);
-            }
-        } while (!is_last);
-    }
+    // 3. Apply the items. Their order does not matter: positions decide.
+    apply_items(begin, end, overflows, have_moved);
     barrier();
-#else
-    uint some_item = begin;
-    for (uint chunk = begin; chunk < end; chunk += CHUNK) {
-        if (chunk != begin) list_items(chunk, end);
-        if (sh_items != 0) some_item = sh_positions[0];
-        for (uint i = thread_id(); i < sh_items; i += THREADS) {
-            apply_item(sh_positions[i], sh_hashes[i], has_gaps, overflows);
-        }
-        barrier();
-    }
-#endif
 
     // 4. Close the gaps, and store the slice. Keys come home from the overflow slice, unless they may be among those to
-    //    be erased there. Its workgroup has an item then, frees their slots, and writes the marks.
-    if (ERASES && sh_erased != 0 && (!overflows || sh_spilled == 0)) {
-        uint outside = 0;
-#ifndef OVERFLOW
-        if (overflows) outside = find_overflow_keys();
-        if (overflows && thread_id() == 0) mark_spilled(some_item);
-#endif
-        close_gaps(outside);
-    }
+    //    be erased there.
+    if (ERASES && sh_has_erased != 0 && (!overflows || sh_spilled == 0)) close_all_gaps(overflows, begin);
     if (thread_id() < 2) apply_reserved(thread_id());
     uint homes = store_slice();
 #ifdef OVERFLOW
@@ -330,7 +357,7 @@ void main() {
 #endif
     if (thread_id() == 0) {
         Header header = Header(args.problem.table);
-        if (sh_added != sh_removed) atomicAdd(header.v[0].entries, sh_added - sh_removed);
-        if (sh_erased != erased_before) atomicAdd(header.v[0].erased, sh_erased - erased_before);
+        if (sh_keys_after != sh_keys_before) atomicAdd(header.v[0].entries, sh_keys_after - sh_keys_before);
+        if (sh_erased_after != sh_erased_before) atomicAdd(header.v[0].erased, sh_erased_after - sh_erased_before);
     }
 }

@@ -72,6 +72,11 @@ impl Format {
         }
     }
 
+    /// Number of bins of the sort: values of the bits that it sorts by.
+    pub(crate) fn bins(&self) -> u64 {
+        1 << self.begin_bit().map_or(0, |bit| u32::BITS - bit)
+    }
+
     /// The sort of a batch by the first bits of its hashes.
     pub(crate) fn sorter(&self, begin_bit: u32) -> SorterInfo {
         // The first hash is the high word of two.

@@ -24,6 +24,10 @@ shared_constants! {
     const HASH_ASSIGN = 1;
     /// Removes keys.
     const HASH_ERASE = 2;
+    /// The word of the state of a change that says whether the table has been used since it was cleared.
+    const STATE_USED = 0;
+    /// The word of the state that says whether keys have moved from overflow slices to their home slices.
+    const STATE_MOVED = 1;
 }
 
 shared_structs! {
@@ -80,8 +84,10 @@ shared_structs! {
         sorted_hashes: u32,
         /// Part of scratch: a bit for each position in the sorted order.
         spilled: u32,
-        /// Part of scratch: a word, whether the table has been used since it was cleared.
+        /// Part of scratch: two words, `STATE_USED` and `STATE_MOVED`.
         state: u32,
+        /// Part of scratch: the first position of each bin of the sort, and the number of items.
+        bins: u32,
     }
 }
 
@@ -102,6 +108,10 @@ macro_rules! folder_kernels {
                 HashKeys = "hash_keys",
                     push HashPush, memory [HashHeader],
                     [Threads, Lanes, Items, KeyWords];
+                /// Finds the first position of each bin of a sorted batch.
+                HashBins = "hash_bins",
+                    push HashPush, memory [],
+                    [Threads, Lanes, KeyWords, BeginBit];
                 /// Applies a batch to the slices of a table: one workgroup each.
                 HashSlices = "hash_slices",
                     push HashPush, memory [HashHeader],

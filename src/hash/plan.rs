@@ -18,6 +18,9 @@ use crate::{Error, Result};
 
 const WORD: u64 = 4;
 
+/// Words of the state of a change.
+const STATE_WORDS: u64 = 2;
+
 /// Items or blocks of 16 bytes of a thread, in passes that only stream.
 const STREAMED_ITEMS: u32 = 4;
 
@@ -44,6 +47,8 @@ struct Parts {
     payload: Option<u64>,
     spilled: u64,
     state: u64,
+    /// None without a sort.
+    bins: Option<u64>,
 }
 
 impl<'a> HashTable<'a> {
@@ -57,7 +62,8 @@ impl<'a> HashTable<'a> {
     ) -> Result<Self> {
         let format = planner.format();
         check_groups(planner.handle().device().profile(), info)?;
-        let none = Parts { hashes: scratch, sorted_hashes: scratch, payload: None, spilled: scratch, state: scratch };
+        let [hashes, sorted_hashes, spilled, state] = [scratch; 4];
+        let none = Parts { hashes, sorted_hashes, payload: None, spilled, state, bins: None };
         let mut steps = Steps { planner, problem: problem(format, info), scratch, parts: none };
         if !format.operation.changes() {
             return Ok(Self { steps, sort: None });
@@ -65,9 +71,10 @@ impl<'a> HashTable<'a> {
         let words = u64::from(info.count.max);
         let mut part = |words: u64| layout.range(scratch, words * WORD);
         let hash_words = words * u64::from(format.hash_words());
-        let (hashes, spilled, state) = (part(hash_words)?, part(words.div_ceil(32))?, part(1)?);
-        let (mut sorted_hashes, mut payload, mut sort) = (hashes, Range::NONE, None);
+        let (hashes, spilled, state) = (part(hash_words)?, part(words.div_ceil(32))?, part(STATE_WORDS)?);
+        let (mut sorted_hashes, mut payload, mut sort, mut bins) = (hashes, Range::NONE, None, None);
         if let Some(planner) = planner.sort() {
+            bins = Some(part(format.bins() + 1)?.address);
             let mut items = Items { count: info.count, keys: hashes, ..Items::default() };
             if format.is_by_index() {
                 payload = part(words)?;
@@ -83,7 +90,7 @@ impl<'a> HashTable<'a> {
         // Parts without bytes are not accessed.
         let [hashes, sorted_hashes, spilled, state] = [hashes, sorted_hashes, spilled, state]
             .map(|part| if part == Range::NONE { scratch } else { part.address });
-        steps.parts = Parts { hashes, sorted_hashes, payload, spilled, state };
+        steps.parts = Parts { hashes, sorted_hashes, payload, spilled, state, bins };
         Ok(Self { steps, sort })
     }
 }
@@ -139,6 +146,7 @@ impl Steps<'_> {
             sorted_hashes: part(parts.sorted_hashes),
             spilled: part(parts.spilled),
             state: part(parts.state),
+            bins: part(parts.bins.unwrap_or(*scratch)),
         }
     }
 
@@ -208,7 +216,17 @@ impl Steps<'_> {
     }
 
     fn state(&self) -> (&'static str, Range) {
-        ("state", Range::new(self.parts.state, WORD))
+        ("state", Range::new(self.parts.state, STATE_WORDS * WORD))
+    }
+
+    /// Without bytes if there is no sort.
+    fn bins(&self) -> (&'static str, Range) {
+        let bytes = (self.format().bins() + 1) * WORD;
+        ("bins", self.parts.bins.map_or(Range::NONE, |bins| Range::new(bins, bytes)))
+    }
+
+    fn sorted_hashes(&self) -> (&'static str, Range) {
+        ("sorted_hashes", Range::new(self.parts.sorted_hashes, self.bytes(self.format().hash_words())))
     }
 
     fn keys(&self) -> (&'static str, Range) {
@@ -266,14 +284,23 @@ impl Steps<'_> {
         self.add_pass(plan, Kernel::HashKeys, threads, groups, [reads, writes]);
     }
 
+    fn add_bins(&self, plan: &mut Plan<'_>) {
+        let reads = set(plan, &[self.sorted_hashes(), self.counts()]);
+        let writes = set(plan, &[self.bins()]);
+        let threads = self.profile().plain_threads;
+        let groups = (self.format().bins() as u32 + 1).div_ceil(threads);
+        self.add_pass(plan, Kernel::HashBins, threads, groups, [reads, writes]);
+    }
+
     fn add_slices(&self, plan: &mut Plan<'_>) {
         let Self { problem, parts, .. } = self;
         let table = set(plan, &[self.table()]);
         let spilled = set(plan, &[self.spilled()]);
         let payload = parts.payload.map_or(Range::NONE, |part| Range::new(part, self.bytes(1)));
-        let sorted_hashes = Range::new(parts.sorted_hashes, self.bytes(self.format().hash_words()));
-        let sorted = [("sorted_hashes", sorted_hashes), ("payload", payload), self.state()];
-        let reads = set(plan, &[self.keys(), self.values(), self.counts()]).union(set(plan, &sorted)).union(table);
+        let state = set(plan, &[self.state()]);
+        let sorted = [self.sorted_hashes(), ("payload", payload), self.bins()];
+        let inputs = set(plan, &[self.keys(), self.values(), self.counts()]).union(set(plan, &sorted));
+        let reads = inputs.union(state).union(table);
         let results = [
             ("leftover_keys", self.array(problem.leftover_keys, self.format().key_words)),
             ("leftover_values", self.array(problem.leftover_values, self.format().value_words)),
@@ -285,7 +312,7 @@ impl Steps<'_> {
         let is_long = self.format().key_words > 1;
         let threads = if is_long { settings.long_slice_threads } else { settings.slice_threads };
         let slices = problem.slices;
-        let sets = [reads.union(spilled), table.union(spilled)];
+        let sets = [reads.union(spilled), table.union(spilled).union(state)];
         self.add_pass(plan, Kernel::HashSlices, threads, slices, sets);
         let sets = [reads.union(spilled).union(results), table.union(results)];
         self.add_pass(plan, Kernel::HashOverflow, threads, slices.div_ceil(OVERFLOW_SHARE), sets);
@@ -296,6 +323,9 @@ impl Steps<'_> {
 impl PlanSource for Steps<'_> {
     fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
         if self.problem.max_count != 0 {
+            if self.parts.bins.is_some() {
+                self.add_bins(plan);
+            }
             self.add_slices(plan);
         }
     }

@@ -2,12 +2,13 @@
 
 use crate::Result;
 use crate::core::settings::settings;
+use crate::shared::SLICE_SLOTS;
 use crate::tuning::{Basis, Limits, Shape, refuse};
 
 settings! {
     /// Settings of hash tables.
     pub struct Settings {
-        /// Threads of a workgroup that changes a slice: a power of two.
+        /// Threads of a workgroup that changes a slice: a power of two from 128 to 1024.
         pub slice_threads: u32 = 128,
         /// As `slice_threads`, for keys of several words.
         pub long_slice_threads: u32 = 128,
@@ -18,12 +19,13 @@ settings! {
 
 pub(crate) const FORMER_NAMES: &[(&str, &str)] = &[];
 
-/// Shared memory of a workgroup that changes a slice, in bytes: see glsl/hash/slices.comp. The keys and owners of all
-/// slots, in columns with four words of padding, a filter for each bucket, and single words.
-const SLICE_BYTES: u32 = 4 * (2 * (1024 + 4 * 16) + 256) + 64;
-
-/// Items of a thread that a workgroup tests at a time.
-const CHUNK_ITEMS: u32 = 4;
+/// Shared memory of a workgroup that changes a slice, in bytes: see glsl/hash/slice.glsl and place.glsl. The keys and
+/// owners of all slots, in columns with four words of padding, a word for each bucket, the list of waiting items, and
+/// single words. Keys of several words have one more word for each slot and each waiting item, and fewer slots a bucket.
+const fn slice_bytes(is_long: bool) -> u32 {
+    let (words, slots, waiting_words) = if is_long { (3, 4, 4) } else { (2, 16, 3) };
+    4 * (words * (SLICE_SLOTS + 4 * slots) + SLICE_SLOTS / 4 + waiting_words * 176 + 16)
+}
 
 impl Settings {
     pub(crate) fn of(basis: &Basis<'_>) -> Self {
@@ -38,13 +40,14 @@ impl Settings {
         if !self.find_threads.is_multiple_of(32) {
             return refuse(format!("{finding} for searches is no multiple of 32"));
         }
-        for threads in [self.slice_threads, self.long_slice_threads] {
+        for (threads, is_long) in [(self.slice_threads, false), (self.long_slice_threads, true)] {
             let shape = Shape { threads, items: 1 };
             limits.check_group(shape)?;
-            if !threads.is_power_of_two() || threads > 1024 {
-                return refuse(format!("{shape} for slices is no power of two up to 1024"));
+            // Loops over the slots of a thread are unrolled.
+            if !threads.is_power_of_two() || !(128..=SLICE_SLOTS).contains(&threads) {
+                return refuse(format!("{shape} for slices is no power of two from 128 to 1024"));
             }
-            limits.check_memory(&shape, true, SLICE_BYTES + 8 * CHUNK_ITEMS * threads)?;
+            limits.check_memory(&shape, true, slice_bytes(is_long))?;
         }
         Ok(())
     }

@@ -1,0 +1,43 @@
+// Finds the first position of each bin of a sorted batch.
+//
+// In:  the hashes of the batch, sorted by their bits from BEGIN_BIT on; their count, if it is in device memory.
+// Out: for each value of these bits, the number of items with a smaller value; the number of all items.
+// Workgroups: one for each THREADS bins, and one more word.
+// Memory order: inputs come from earlier dispatches; every word is written once.
+// Progress: never waits.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#define PUSH HashPush
+
+layout(push_constant, scalar) uniform Push {
+    PUSH args;
+};
+
+layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 16;
+
+#include "radix/scratch.glsl"
+#include "hash/table.glsl"
+#include "hash/count.glsl"
+#include "hash/sorted.glsl"
+
+void main() {
+    uint bin = linear_group() * THREADS + thread_id();
+    if (bin > 1u << BIN_BITS) return;
+    // The first position of the bin is in [first, first + left].
+    uint first = 0;
+    uint left = batch_count();
+    while (left != 0) {
+        uint half_left = left / 2;
+        if (hash_at(first + half_left) >> BEGIN_BIT < bin) {
+            first += half_left + 1;
+            left -= half_left + 1;
+        } else {
+            left = half_left;
+        }
+    }
+    bins().v[bin] = first;
+}

@@ -1,0 +1,314 @@
+// Inserts the items of a batch into a slice in shared memory.
+//
+// 1. Each item takes the next slot of the first bucket of its path, by an atomic addition and without a comparison of
+//    keys. Items without a slot there wait in a list.
+// 2. One thread for each bucket removes equal keys from it.
+// 3. A waiting item is done if the slice has its key. Of waiting items with equal keys, one goes on.
+// 4. It takes a slot that equal keys have left in the first bucket of its path, or a slot of the second one.
+// 5. Otherwise a key of one of these two buckets moves to the other one of its own first two buckets, if that has room
+//    (cuckoo hashing), and the item takes its slot.
+// 6. Otherwise it takes a slot of the rest of its path.
+//
+// The slice has no erased slots meanwhile. A bucket with room has never been full, so no key has passed it.
+
+// Most waiting items. With all other arrays, 16 KiB of shared memory suffice.
+const uint MOST_WAITING = 176;
+// How often keys of the first and of the second bucket of a path are tried.
+const uint FIRST_TRIES = 2;
+const uint SECOND_TRIES = 1;
+// Instead of the position of a waiting item: it is done.
+const uint DONE = 0xffffffffu;
+// Bits of the position of a waiting item. Another one with the same key goes on; only the overflow slice may have it.
+const uint IS_REPEATED = 1u << 31;
+const uint IS_SPILLED = 1u << 30;
+const uint POSITION_MASK = IS_SPILLED - 1;
+
+// Number of waiting items. It may exceed the length of the list.
+shared uint sh_waiting;
+shared uint sh_positions[MOST_WAITING];
+// Their first hashes, and the second ones of keys of several words.
+shared uint sh_hashes[MOST_WAITING];
+shared uint sh_tags[ONE_WORD ? 1 : MOST_WAITING];
+// The indices of those that steps 5 and 6 are left with; if HAS_PLACE is set, and the places in shared memory of a slot
+// for the item and of the one that the key there moves to.
+const uint ITEM_MASK = 0xff;
+const uint PLACE_MASK = 0x7ff;
+const uint HAS_PLACE = 1u << 8;
+const uint FROM_SHIFT = 9;
+const uint TO_SHIFT = 20;
+shared uint sh_left_items[MOST_WAITING];
+shared uint sh_left;
+
+uint shared_position(uint item) {
+    return atomicLoad(sh_positions[item], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+}
+
+// The key, the second hash and the tag of a waiting item.
+void waiting_key(uint item, uint position, out uint key[KEY_WORDS], out uint second, out uint tag) {
+    uint first = sh_hashes[item];
+    if (HASH_IS_KEY) unhash_key(first, ONE_WORD ? 0 : sh_tags[item], key);
+    else key_at(position & POSITION_MASK, key);
+    if (ONE_WORD) hash_key(key, first, second);
+    else second = sh_tags[item];
+    tag = tag_of(key, second);
+}
+
+// The path and the tag of a waiting item.
+Probe waiting_probe(uint item, out uint tag) {
+    uint first = sh_hashes[item];
+    uint key[KEY_WORDS];
+    uint second = ONE_WORD ? 0 : sh_tags[item];
+    if (ONE_WORD) {
+        unhash_key(first, 0, key);
+        hash_key(key, first, second);
+    }
+    tag = ONE_WORD ? key[0] : second;
+    return own_probe(first, second);
+}
+
+bool has_room(uint bucket) { return shared_bucket(bucket) < SLOTS * ONE_SLOT; }
+
+// Takes the next slot of a bucket. Returns its place in shared memory, or NO_SLOT.
+uint take_slot(uint bucket) {
+    uint slot = atomicAdd(sh_buckets[bucket], ONE_SLOT) >> COUNT_SHIFT;
+    return slot < SLOTS ? slot * COLUMN + bucket : NO_SLOT;
+}
+
+// Takes a slot for an item, or adds it to the list. Returns false if neither has room.
+bool place_or_wait(uint position, uint first, uint second, uint tag) {
+    uint at = take_slot(own_probe(first, second).bucket);
+    if (at != NO_SLOT) {
+        fill_slot(at, owner_of_item(position), first, tag);
+        return true;
+    }
+    uint item = atomicAdd(sh_waiting, 1u);
+    if (item >= MOST_WAITING) return false;
+    sh_positions[item] = position;
+    sh_hashes[item] = first;
+    if (!ONE_WORD) sh_tags[item] = second;
+    return true;
+}
+
+// Whether two slots have equal keys.
+bool have_equal_keys(uint a, uint b) {
+    if (sh_keys[a] != sh_keys[b] || !ONE_WORD && sh_firsts[a] != sh_firsts[b]) return false;
+    if (HASH_IS_KEY) return true;
+    uint keys[2][KEY_WORDS];
+    slot_key(a, keys[0]);
+    slot_key(b, keys[1]);
+    return keys_equal(keys[0], keys[1]);
+}
+
+// Removes equal keys of a bucket one after the other: the smallest owner of each key stays.
+void remove_from_bucket(uint bucket, uint count) {
+    uint end = bucket;
+    for (uint s = 0; s < count; ++s) {
+        uint at = s * COLUMN + bucket;
+        uint owner = sh_owners[at];
+        uint same = bucket;
+        while (same != end && !have_equal_keys(same, at)) same += COLUMN;
+        if (same != end) {
+            sh_owners[same] = min(sh_owners[same], owner);
+        } else {
+            if (end != at) fill_slot(end, owner, ONE_WORD ? 0 : sh_firsts[at], sh_keys[at]);
+            end += COLUMN;
+        }
+    }
+    for (uint at = end; at < SLOTS * COLUMN; at += COLUMN) free_slot(at, EMPTY);
+    atomicAdd(sh_buckets[bucket], ((end - bucket) / COLUMN - count) * ONE_SLOT);
+}
+
+// Removes equal keys of all buckets, and corrects the numbers of slots of full ones.
+void remove_equal_keys() {
+    for (uint bucket = thread_id(); bucket < BUCKETS; bucket += THREADS) {
+        uint word = sh_buckets[bucket];
+        uint count = min(word >> COUNT_SHIFT, SLOTS);
+        sh_buckets[bucket] = word & (ONE_SLOT - 1) | count << COUNT_SHIFT;
+        uint tags[SLOTS];
+        bool repeats = false;
+        [[unroll]] for (uint s = 0; s < SLOTS; ++s) {
+            tags[s] = sh_keys[s * COLUMN + bucket];
+            bool is_equal = false;
+            [[unroll]] for (uint t = 0; t < s; ++t) is_equal = is_equal || tags[t] == tags[s];
+            repeats = repeats || is_equal && s < count;
+        }
+        if (repeats) remove_from_bucket(bucket, count);
+    }
+}
+
+// Ends the wait of an item with a key that the slice has.
+void find_waiting(uint item, bool overflows) {
+    uint key[KEY_WORDS];
+    uint second, tag;
+    uint position = sh_positions[item];
+    waiting_key(item, position, key, second, tag);
+    bool is_bounded;
+    uint at = find_slot(key, tag, sh_hashes[item], own_probe(sh_hashes[item], second), is_bounded);
+    if (at != NO_SLOT) {
+        atomicMin(sh_owners[at], owner_of_item(position & POSITION_MASK));
+        sh_positions[item] = DONE;
+    } else if (overflows && !is_bounded) {
+        sh_positions[item] |= IS_SPILLED;
+    }
+}
+
+// Whether an earlier item of the list has the same key.
+bool is_repeated(uint item) {
+    uint key[KEY_WORDS];
+    uint second, tag;
+    waiting_key(item, sh_positions[item], key, second, tag);
+    for (uint other = 0; other < item; ++other) {
+        uint position = shared_position(other);
+        if (sh_hashes[other] != sh_hashes[item] || position == DONE) continue;
+        if (ONE_WORD) return true;
+        uint other_key[KEY_WORDS];
+        uint other_second, other_tag;
+        waiting_key(other, position, other_key, other_second, other_tag);
+        if (keys_equal(key, other_key)) return true;
+    }
+    return false;
+}
+
+// Takes a slot of one of the first two buckets of an item's path.
+bool place_near(uint item) {
+    uint tag;
+    Probe probe = waiting_probe(item, tag);
+    uint at = NO_SLOT;
+    if (has_room(probe.bucket)) at = take_slot(probe.bucket);
+    if (at == NO_SLOT) {
+        uint bucket = probe.bucket;
+        uint match = probe.match;
+        advance_probe(probe);
+        if (has_room(probe.bucket)) at = take_slot(probe.bucket);
+        if (at == NO_SLOT) return false;
+        atomicOr(sh_buckets[bucket], 1u << match);
+    }
+    fill_slot(at, owner_of_item(sh_positions[item]), sh_hashes[item], tag);
+    return true;
+}
+
+// The other one of the first two buckets of the key of a slot. `match`: a bit of the filter of the bucket that it would
+// leave, if that is the first one, or 0.
+uint other_bucket(uint at, out uint match) {
+    uint first, second;
+    slot_hashes(at, first, second);
+    Probe probe = own_probe(first, second);
+    uint bucket = probe.bucket;
+    match = bucket == at % COLUMN ? 1u << probe.match : 0;
+    advance_probe(probe);
+    return match == 0 ? bucket : probe.bucket;
+}
+
+// Plans to place a waiting item in a slot of its path. The key there will move to its other bucket, if that has room.
+// Owners of such slots are EMPTY meanwhile. Nothing moves yet, so keys are those of before the last barrier.
+void plan_move(uint left_item, uint at) {
+    uint owner = shared_owner(at);
+    uint match;
+    uint other = other_bucket(at, match);
+    if (owner == EMPTY || !has_room(other)) return;
+    if (atomicCompSwap(sh_owners[at], owner, EMPTY) != owner) return;
+    bool is_first = (atomicOr(sh_left_items[left_item], HAS_PLACE) & HAS_PLACE) == 0;
+    uint target = NO_SLOT;
+    if (is_first) target = take_slot(other);
+    if (target != NO_SLOT) {
+        set_shared_key(target, owner);
+        atomicOr(sh_left_items[left_item], at << FROM_SHIFT | target << TO_SHIFT);
+        return;
+    }
+    if (is_first) atomicAnd(sh_left_items[left_item], ~HAS_PLACE);
+    atomicExchange(sh_owners[at], owner);
+}
+
+// Looks for places for the items that are left in their first or second buckets: one thread for each item and slot.
+void plan_moves(bool in_second) {
+    for (uint task = thread_id(); task < sh_left * SLOTS; task += THREADS) {
+        uint left_item = task / SLOTS;
+        uint word = atomicOr(sh_left_items[left_item], 0u);
+        if ((word & HAS_PLACE) != 0) continue;
+        uint tag;
+        Probe probe = waiting_probe(word & ITEM_MASK, tag);
+        if (in_second) advance_probe(probe);
+        plan_move(left_item, task % SLOTS * COLUMN + probe.bucket);
+    }
+}
+
+// Moves a key as planned, and places the item.
+void move_and_place(uint word) {
+    uint item = word & ITEM_MASK;
+    uint from = word >> FROM_SHIFT & PLACE_MASK;
+    uint to = word >> TO_SHIFT & PLACE_MASK;
+    uint match, tag;
+    other_bucket(from, match);
+    if (match != 0) atomicOr(sh_buckets[from % COLUMN], match);
+    fill_slot(to, sh_keys[to], ONE_WORD ? 0 : sh_firsts[from], sh_keys[from]);
+    Probe probe = waiting_probe(item, tag);
+    if (probe.bucket != from % COLUMN) atomicOr(sh_buckets[probe.bucket], 1u << probe.match);
+    fill_slot(from, owner_of_item(sh_positions[item]), sh_hashes[item], tag);
+}
+
+// Takes a slot behind the second bucket of an item's path.
+bool place_far(uint item) {
+    uint tag;
+    Probe probe = waiting_probe(item, tag);
+    uint at = NO_SLOT;
+    for (uint k = 0; k < MOST_PROBES && at == NO_SLOT; ++k) {
+        if (k > 1 && has_room(probe.bucket)) at = take_slot(probe.bucket);
+        if (at == NO_SLOT) atomicOr(sh_buckets[probe.bucket], 1u << probe.match);
+        advance_probe(probe);
+    }
+    if (at != NO_SLOT) fill_slot(at, owner_of_item(sh_positions[item]), sh_hashes[item], tag);
+    return at != NO_SLOT;
+}
+
+// Places the waiting items with keys that the slice does not have, as far as there is room.
+void place_new_keys(uint count) {
+    for (uint item = thread_id(); item < count; item += THREADS) {
+        if (sh_positions[item] < IS_SPILLED && is_repeated(item)) atomicOr(sh_positions[item], IS_REPEATED);
+    }
+    barrier();
+    for (uint item = thread_id(); item < count; item += THREADS) {
+        if (sh_positions[item] >= IS_SPILLED) continue;
+        if (place_near(item)) sh_positions[item] = DONE;
+        else sh_left_items[atomicAdd(sh_left, 1u)] = item;
+    }
+    barrier();
+    if (sh_left == 0) return;
+    [[dont_unroll]] for (uint k = 0; k < FIRST_TRIES + SECOND_TRIES; ++k) {
+        plan_moves(k >= FIRST_TRIES);
+        barrier();
+    }
+    for (uint k = thread_id(); k < sh_left; k += THREADS) {
+        uint word = sh_left_items[k];
+        uint item = word & ITEM_MASK;
+        bool is_placed = true;
+        if ((word & HAS_PLACE) != 0) move_and_place(word);
+        else is_placed = place_far(item);
+        if (is_placed) sh_positions[item] = DONE;
+    }
+}
+
+// Places all waiting items, or spills them. The list is empty then.
+void place_waiting(bool overflows) {
+    barrier();
+    remove_equal_keys();
+    barrier();
+    uint count = min(sh_waiting, MOST_WAITING);
+    if (count == 0) return;
+    if (thread_id() == 0) sh_left = 0;
+    // Keys that have been spilled before are those of the overflow slice.
+    bool only_there = overflows || has_spilled();
+    // Repeated keys are found after the others have been placed. Otherwise they are spilled, and so are all items.
+    [[dont_unroll]] for (uint round = 0; round < 2; ++round) {
+        if (round == 1) place_new_keys(count);
+        barrier();
+        for (uint item = thread_id(); item < count; item += THREADS) {
+            uint position = sh_positions[item];
+            if (position == DONE) continue;
+            if (round == 0 || (position & IS_REPEATED) != 0) find_waiting(item, only_there);
+            if (round == 1 && sh_positions[item] != DONE) spill(position & POSITION_MASK);
+        }
+        barrier();
+    }
+    if (thread_id() == 0) sh_waiting = 0;
+    barrier();
+}
