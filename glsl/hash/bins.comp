@@ -27,9 +27,18 @@ layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 16;
 void main() {
     uint bin = linear_group() * THREADS + thread_id();
     if (bin > 1u << BIN_BITS) return;
-    // The first position of the bin is in [first, first + left].
-    uint first = 0;
-    uint left = batch_count();
+    uint count = batch_count();
+    // Hashes are distributed evenly: the first position of the bin is near its share, usually in this window.
+    float share = ldexp(float(bin), -int(BIN_BITS));
+    float guess = share * float(count);
+    float reach = 4 * sqrt(float(count));
+    uint begin = min(uint(max(guess - reach, 0)), count);
+    uint end = min(uint(guess + reach), count);
+    if (begin != 0 && hash_at(begin - 1) >> BEGIN_BIT >= bin) begin = 0;
+    if (end != count && hash_at(end) >> BEGIN_BIT < bin) end = count;
+    // It is in [first, first + left].
+    uint first = begin;
+    uint left = end - begin;
     while (left != 0) {
         uint half_left = left / 2;
         if (hash_at(first + half_left) >> BEGIN_BIT < bin) {

@@ -75,7 +75,7 @@ uint close_gaps(uint outside) {
         uint inside = 0;
         uint moved = 0;
         for (uint k = 0; k < OWN_SLOTS; ++k) {
-            if (sh_owners[place_of(k * THREADS + thread_id())] < ERASED) inside |= 1u << k;
+            if (sh_owners[own_place(k)] < ERASED) inside |= 1u << k;
         }
         barrier();
         uint first, second;
@@ -107,7 +107,7 @@ uint close_gaps(uint outside) {
     barrier();
     uint first, second;
     for (uint k = 0; k < OWN_SLOTS; ++k) {
-        uint at = place_of(k * THREADS + thread_id());
+        uint at = own_place(k);
         if (sh_owners[at] >= ERASED) continue;
         slot_hashes(at, first, second);
         add_to_filters(first, second, at % COLUMN);

@@ -15,6 +15,7 @@ const uint OWN_SLOTS = SLICE_SLOTS / THREADS;
 // Slots are stored column by column: those of neighboring buckets are in neighboring banks.
 const uint COLUMN = BUCKETS + 4;
 
+const uint MOST_VALUE_WORDS = 3;
 // The owner, key or tag of a slot without a key. EMPTY and ERASED are also the last words of the two reserved keys.
 const uint EMPTY = 0xffffffffu;
 const uint ERASED = 0xfffffffeu;
@@ -43,17 +44,17 @@ shared uint sh_erased_after;
 // The place in shared memory of a slot.
 uint place_of(uint slot) { return slot % SLOTS * COLUMN + slot / SLOTS; }
 
+// Slots k * THREADS + thread_id() of a thread, for each k below OWN_SLOTS, have the same number in their buckets.
+const uint OWN_BUCKETS = THREADS / SLOTS;
+uint own_place(uint k) { return place_of(thread_id()) + k * OWN_BUCKETS; }
+uint own_bucket(uint k) { return thread_id() / SLOTS + k * OWN_BUCKETS; }
+
 // The index of an item in the caller's arrays.
 uint index_at(uint position) { return BEGIN_BIT == 32 ? position : Words(args.payload).v[position]; }
 
 void key_at(uint position, out uint key[KEY_WORDS]) {
     if (HASH_IS_KEY) unhash_key(hash_at(position), second_hash_at(position), key);
     else load_key(index_at(position), key);
-}
-
-uint value_word(uint position, uint w) {
-    if (!BY_INDEX) return Words(args.payload).v[position];
-    return Words(advance(args.problem.values, bytes_of(index_at(position), VALUE_WORDS * 4))).v[w];
 }
 
 uint owner_of_item(uint position) { return ASSIGNS ? ITEMS_BEGIN - 1 - position : ITEMS_BEGIN + position; }
@@ -78,10 +79,9 @@ Probe own_probe(uint first, uint second) {
 #endif
 }
 
-// Loads a slot of the slice as it was, or of its overflow slice: those have numbers from SLICE_SLOTS on.
-void load_old_slot(uint slot, out uint words[SLOT_WORDS]) {
-    uint slice = slot < SLICE_SLOTS ? own_slice() : args.problem.slices + linear_group() / OVERFLOW_SHARE;
-    load_slot(slice_address(slice), slot % SLICE_SLOTS, words);
+// The slice that a slot belongs to: this one, or its overflow slice. Slots of those have numbers from SLICE_SLOTS on.
+uint slice_of_slot(uint slot) {
+    return slot < SLICE_SLOTS ? own_slice() : args.problem.slices + linear_group() / OVERFLOW_SHARE;
 }
 
 // Words that other threads change meanwhile.
@@ -98,14 +98,14 @@ uint shared_bucket(uint bucket) {
     return atomicLoad(sh_buckets[bucket], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }
 
-// The key of an owned slot.
+// The key of an owner.
 void key_of(uint owner, out uint key[KEY_WORDS]) {
     if (is_item(owner)) {
         key_at(position_of(owner), key);
     } else {
-        uint slot[SLOT_WORDS];
-        load_old_slot(slot_of(owner), slot);
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = slot[w];
+        uint slot = slot_of(owner);
+        Words words = Words(slice_address(slice_of_slot(slot)));
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = words.v[slot % SLICE_SLOTS * SLOT_WORDS + w];
     }
 }
 
@@ -183,6 +183,11 @@ void load_slice(bool is_used) {
         sh_erased_before = 0;
         sh_erased_after = 0;
     }
+    if (!is_used) {
+        for (uint at = thread_id(); at < SLOTS * COLUMN; at += THREADS) free_slot(at, EMPTY);
+        barrier();
+        return;
+    }
     barrier();
     uint keys = 0;
     uint erased = 0;
@@ -190,35 +195,54 @@ void load_slice(bool is_used) {
         uint index = k * THREADS + thread_id();
         uint slot[SLOT_WORDS];
         uint key[KEY_WORDS];
-        [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) slot[w] = 0xffffffffu;
-        if (is_used) load_slot(slice, index, slot);
+        load_slot(slice, index, slot);
         [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = slot[w];
         uint reserved = reserved_index(key);
         if (reserved == NOT_RESERVED) {
             uint first, second;
             hash_key(key, first, second);
-            fill_slot(place_of(index), owner_of_slot(index), first, tag_of(key, second));
+            fill_slot(own_place(k), owner_of_slot(index), first, tag_of(key, second));
             ++keys;
         } else {
-            free_slot(place_of(index), EMPTY - reserved);
+            free_slot(own_place(k), EMPTY - reserved);
             erased += reserved;
         }
-        if (is_used) {
-            uint bits = reserved == 0 ? 0 : ONE_SLOT;
-            if (is_match_set(key) && index % 2 == 0) bits |= 1u << (index % SLOTS / 2);
-            if (bits != 0) atomicAdd(sh_buckets[index / SLOTS], bits);
-        }
+        uint bits = reserved == 0 ? 0 : ONE_SLOT;
+        if (is_match_set(key) && thread_id() % 2 == 0) bits |= 1u << (thread_id() % SLOTS / 2);
+        if (bits != 0) atomicAdd(sh_buckets[own_bucket(k)], bits);
     }
     if (keys != 0) atomicAdd(sh_keys_before, keys);
     if (erased != 0) atomicAdd(sh_erased_before, erased);
     barrier();
     if (thread_id() == 0) sh_has_erased = sh_erased_before;
-    for (uint bucket = thread_id(); bucket < BUCKETS && is_used; bucket += THREADS) {
+    for (uint bucket = thread_id(); bucket < BUCKETS; bucket += THREADS) {
         uint count = sh_buckets[bucket] >> COUNT_SHIFT << COUNT_SHIFT;
         if (!is_full(bucket)) sh_buckets[bucket] = count;
         else if (sh_erased_before != 0 && has_erased(bucket)) sh_buckets[bucket] = count | (1u << MATCHES) - 1;
     }
     barrier();
+}
+
+// Loads the value of an owner.
+void load_value(uint owner, out uint value[MOST_VALUE_WORDS]) {
+    uvec2 base = args.payload;
+    uint index = 0;
+    if (!is_item(owner)) {
+        base = slice_address(slice_of_slot(slot_of(owner)));
+        index = slot_of(owner) % SLICE_SLOTS * SLOT_WORDS + KEY_WORDS;
+    } else if (BY_INDEX) {
+        base = advance(args.problem.values, bytes_of(index_at(position_of(owner)), VALUE_WORDS * 4));
+    } else {
+        index = position_of(owner);
+    }
+    if (VALUE_WORDS == 2 && BY_INDEX && index == 0 && (base.x & 4) == 0) {
+        // One request instead of two.
+        uvec2 words = Pairs(base).v[0];
+        value[0] = words.x;
+        value[1] = words.y;
+        return;
+    }
+    [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) value[w] = Words(base).v[index + w];
 }
 
 // Stores the slice, each full bucket in an order of its keys that stores the filter. A value may come from another slot
@@ -235,33 +259,30 @@ uint store_slice() {
     uint keys = 0;
     uint erased = 0;
     [[unroll]] for (uint k = 0; k < OWN_SLOTS; ++k) {
-        uint index = k * THREADS + thread_id();
-        uint at = place_of(index);
-        uint owner = sh_owners[at];
+        uint owner = sh_owners[own_place(k)];
         uint slot[SLOT_WORDS];
         uint key[KEY_WORDS];
         [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) slot[w] = 0xffffffffu;
-        if (owner >= ERASED) {
-            slot[KEY_WORDS - 1] = owner;
-            erased += EMPTY - owner;
-        } else if (is_item(owner)) {
-            slot_key(at, key);
+        if (owner < ERASED) {
+            uint value[MOST_VALUE_WORDS];
+            slot_key(own_place(k), key);
             [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) slot[w] = key[w];
-            [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) slot[KEY_WORDS + w] = value_word(position_of(owner), w);
-        } else if (ONE_WORD && VALUE_WORDS == 0) {
-            slot[0] = sh_keys[at];
+            if (VALUE_WORDS != 0) load_value(owner, value);
+            [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) slot[KEY_WORDS + w] = value[w];
+            ++keys;
         } else {
-            load_old_slot(slot_of(owner), slot);
+            slot[KEY_WORDS - 1] = owner;
+            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = slot[w];
+            erased += EMPTY - owner;
         }
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = slot[w];
 #ifdef OVERFLOW
         uint first, second;
         hash_key(key, first, second);
         if (owner < ERASED) homes |= 1u << (slice_of(first) % SHARE);
 #endif
-        keys += owner < ERASED ? 1 : 0;
-        uint bits = sh_buckets[index / SLOTS];
-        bool wants_set = (bits >> (index % SLOTS / 2) & 1) != 0;
+        // Two neighboring lanes exchange their slots, if the order of their keys does not store the filter's bit.
+        uint bits = sh_buckets[own_bucket(k)];
+        bool wants_set = (bits >> (thread_id() % SLOTS / 2) & 1) != 0;
         bool swaps = is_match_set(key) != wants_set && (bits & HAS_FILTER) != 0;
         [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) {
             uint other = shuffle(slot[w], lane_id() ^ 1);

@@ -68,7 +68,9 @@ void spill(uint position) {
     }
     if (VALUE_WORDS != 0 && !is_null(args.problem.leftover_values)) {
         Words values = Words(advance(args.problem.leftover_values, bytes_of(index, VALUE_WORDS * 4)));
-        for (uint w = 0; w < VALUE_WORDS; ++w) values.v[w] = value_word(position, w);
+        uint value[MOST_VALUE_WORDS];
+        load_value(owner_of_item(position), value);
+        [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) values.v[w] = value[w];
     }
 #else
     mark_spilled(position);
@@ -145,7 +147,7 @@ void erase_slot(uint at) {
 // Frees the slots of keys that have moved to their home slices in the dispatch before.
 void free_moved_keys() {
     for (uint k = 0; k < OWN_SLOTS; ++k) {
-        uint at = place_of(k * THREADS + thread_id());
+        uint at = own_place(k);
         if (sh_owners[at] >= ERASED) continue;
         uint key[KEY_WORDS];
         uint first, second;
@@ -180,9 +182,9 @@ void apply_reserved(uint reserved) {
     header.v[0].reserved[reserved] = ERASES ? 0 : 1;
     if (has_entry == ERASES) atomicAdd(header.v[0].entries, ERASES ? 0xffffffffu : 1u);
     if (ERASES || has_entry && !ASSIGNS) return;
-    for (uint w = 0; w < VALUE_WORDS; ++w) {
-        store_reserved_value(reserved, w, value_word(position_of(owner), w));
-    }
+    uint value[MOST_VALUE_WORDS];
+    load_value(owner, value);
+    [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) store_reserved_value(reserved, w, value[w]);
 }
 
 // Applies an item with this first hash. `searches`: an insertion first looks for the key. Slots that are being filled
@@ -276,15 +278,24 @@ bool has_items(uint begin, uint end) {
 
 #else
 
+uvec4 load_hashes(uint chunk, uint end) {
+    uvec4 hashes;
+    [[unroll]] for (uint k = 0; k < CHUNK_ITEMS; ++k) {
+        hashes[k] = hash_at(min(chunk + k * THREADS + thread_id(), end - 1));
+    }
+    return hashes;
+}
+
 // Tests the items of the bins of this slice, and applies those that belong to it.
 void apply_items(uint begin, uint end, bool overflows, bool have_moved) {
     bool searches = false;
+    uvec4 next = load_hashes(begin, end);
     for (uint chunk = begin; chunk < end; chunk += CHUNK) {
-        uvec4 hashes;
+        uvec4 hashes = next;
+        next = load_hashes(chunk + CHUNK, end);
         uint own = 0;
         [[unroll]] for (uint k = 0; k < CHUNK_ITEMS; ++k) {
             uint position = chunk + k * THREADS + thread_id();
-            hashes[k] = hash_at(min(position, end - 1));
             if (position < end && is_own(hashes[k])) own |= 1u << k;
         }
         bool again;

@@ -8,7 +8,11 @@ Words hashes_at(uint position) {
 }
 
 // The first hash of an item.
-uint hash_at(uint position) { return hashes_at(position).v[HASH_WORDS - 1]; }
+uint hash_at(uint position) {
+    // Positions are below 2^30: the offset of a word fits 32 bits.
+    if (HASH_WORDS == 1) return Words(scratch_part(args.sorted_hashes)).v[position];
+    return hashes_at(position).v[HASH_WORDS - 1];
+}
 
 // The second hash of an item with a key of two words.
 uint second_hash_at(uint position) { return HASH_WORDS == 1 ? 0 : hashes_at(position).v[0]; }
