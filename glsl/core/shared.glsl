@@ -130,6 +130,7 @@ const uint MOST_PROBES = 16;
 const uint HASH_INSERT = 0;
 const uint HASH_ASSIGN = 1;
 const uint HASH_ERASE = 2;
+const uint MOST_WAITING = 176;
 const uint STATE_USED = 0;
 const uint STATE_MOVED = 1;
 

@@ -11,14 +11,13 @@
 //
 // The slice has no erased slots meanwhile. A bucket with room has never been full, so no key has passed it.
 
-// Most waiting items. With all other arrays, 16 KiB of shared memory suffice.
-const uint MOST_WAITING = 176;
 // How often keys of the first and of the second bucket of a path are tried.
 const uint FIRST_TRIES = 2;
 const uint SECOND_TRIES = 1;
 // Instead of the position of a waiting item: it is done.
 const uint DONE = 0xffffffffu;
-// Bits of the position of a waiting item. Another one with the same key goes on; only the overflow slice may have it.
+// Bits of the position of a waiting item: another one with the same key goes on; only the overflow slice may have the
+// key.
 const uint IS_REPEATED = 1u << 31;
 const uint IS_SPILLED = 1u << 30;
 const uint POSITION_MASK = IS_SPILLED - 1;
@@ -29,8 +28,8 @@ shared uint sh_positions[MOST_WAITING];
 // Their first hashes, and the second ones of keys of several words.
 shared uint sh_hashes[MOST_WAITING];
 shared uint sh_tags[ONE_WORD ? 1 : MOST_WAITING];
-// The indices of those that steps 5 and 6 are left with; if HAS_PLACE is set, and the places in shared memory of a slot
-// for the item and of the one that the key there moves to.
+// The items that steps 5 and 6 are left with: the index in the list, and whether the item has a place. If so, it is
+// followed by the place in shared memory of a slot for the item, and of the slot that the key there moves to.
 const uint ITEM_MASK = 0xff;
 const uint PLACE_MASK = 0x7ff;
 const uint HAS_PLACE = 1u << 8;

@@ -73,7 +73,7 @@ impl Format {
     }
 
     /// Number of bins of the sort: values of the bits that it sorts by.
-    pub(crate) fn bins(&self) -> u64 {
+    pub(crate) fn bins(&self) -> u32 {
         1 << self.begin_bit().map_or(0, |bit| u32::BITS - bit)
     }
 

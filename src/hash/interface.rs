@@ -24,6 +24,8 @@ shared_constants! {
     const HASH_ASSIGN = 1;
     /// Removes keys.
     const HASH_ERASE = 2;
+    /// Most items that wait for a slot of their slice. With all other arrays, 16 KiB of shared memory suffice.
+    const MOST_WAITING = 176;
     /// The word of the state of a change that says whether the table has been used since it was cleared.
     const STATE_USED = 0;
     /// The word of the state that says whether keys have moved from overflow slices to their home slices.

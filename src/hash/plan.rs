@@ -74,7 +74,7 @@ impl<'a> HashTable<'a> {
         let (hashes, spilled, state) = (part(hash_words)?, part(words.div_ceil(32))?, part(STATE_WORDS)?);
         let (mut sorted_hashes, mut payload, mut sort, mut bins) = (hashes, Range::NONE, None, None);
         if let Some(planner) = planner.sort() {
-            bins = Some(part(format.bins() + 1)?.address);
+            bins = Some(part(u64::from(format.bins()) + 1)?.address);
             let mut items = Items { count: info.count, keys: hashes, ..Items::default() };
             if format.is_by_index() {
                 payload = part(words)?;
@@ -221,7 +221,7 @@ impl Steps<'_> {
 
     /// Without bytes if there is no sort.
     fn bins(&self) -> (&'static str, Range) {
-        let bytes = (self.format().bins() + 1) * WORD;
+        let bytes = (u64::from(self.format().bins()) + 1) * WORD;
         ("bins", self.parts.bins.map_or(Range::NONE, |bins| Range::new(bins, bytes)))
     }
 
@@ -288,7 +288,7 @@ impl Steps<'_> {
         let reads = set(plan, &[self.sorted_hashes(), self.counts()]);
         let writes = set(plan, &[self.bins()]);
         let threads = self.profile().plain_threads;
-        let groups = (self.format().bins() as u32 + 1).div_ceil(threads);
+        let groups = (self.format().bins() + 1).div_ceil(threads);
         self.add_pass(plan, Kernel::HashBins, threads, groups, [reads, writes]);
     }
 

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::core::settings::settings;
-use crate::shared::SLICE_SLOTS;
+use crate::shared::{MOST_WAITING, SLICE_SLOTS};
 use crate::tuning::{Basis, Limits, Shape, refuse};
 
 settings! {
@@ -21,10 +21,10 @@ pub(crate) const FORMER_NAMES: &[(&str, &str)] = &[];
 
 /// Shared memory of a workgroup that changes a slice, in bytes: see glsl/hash/slice.glsl and place.glsl. The keys and
 /// owners of all slots, in columns with four words of padding, a word for each bucket, the list of waiting items, and
-/// single words. Keys of several words have one more word for each slot and each waiting item, and fewer slots a bucket.
+/// single words. Keys of several words have one more word for each slot and each waiting item, and smaller buckets.
 const fn slice_bytes(is_long: bool) -> u32 {
     let (words, slots, waiting_words) = if is_long { (3, 4, 4) } else { (2, 16, 3) };
-    4 * (words * (SLICE_SLOTS + 4 * slots) + SLICE_SLOTS / 4 + waiting_words * 176 + 16)
+    4 * (words * (SLICE_SLOTS + 4 * slots) + SLICE_SLOTS / 4 + waiting_words * MOST_WAITING + 16)
 }
 
 impl Settings {
