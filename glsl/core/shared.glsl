@@ -503,6 +503,7 @@ struct HashPush {
     uint hashes;
     uint sorted_hashes;
     uint spilled;
+    uint moved;
     uint state;
     uint bins;
 };

@@ -1,9 +1,9 @@
 // Hashes the keys of a batch, and prepares what the following passes write.
 //
 // In:  keys; their count, if it is in device memory; the table's header.
-// Out: hashes[i]: the first hash of key i, or both of a key of two words; a zero for each 32 items in `spilled`; the
-//      status; a leftover count of zero; in `state`: whether the table has been used since it was cleared, and that
-//      no key has moved between slices; in the header that the table has been used.
+// Out: hashes[i]: the first hash of key i, or both of a key of two words; a zero for each 32 items in `spilled` and
+//      `moved`; the status; a leftover count of zero; in `state`: whether the table has been used since it was cleared,
+//      and that no key has moved between slices; in the header that the table has been used.
 // Workgroups: one for each THREADS * ITEMS keys at the maximum count, at least one.
 // Memory order: inputs come from earlier dispatches; every word is written once.
 // Progress: never waits.
@@ -45,6 +45,7 @@ void main() {
         if (count != 0) header.v[0].used = 1;
     }
     Words spilled = Words(scratch_part(args.spilled));
+    Words moved = Words(scratch_part(args.moved));
     uint keys[ITEMS * KEY_WORDS];
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint key[KEY_WORDS];
@@ -60,7 +61,10 @@ void main() {
             uint first_hash, second_hash;
             hash_key(key, first_hash, second_hash);
             store_hashes(index, first_hash, second_hash);
-            if (index % 32 == 0) spilled.v[index / 32] = 0;
+            if (index % 32 == 0) {
+                spilled.v[index / 32] = 0;
+                moved.v[index / 32] = 0;
+            }
         }
     }
 }

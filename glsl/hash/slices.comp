@@ -48,8 +48,9 @@ shared uint sh_has_items;
 shared uint sh_homes;
 #endif
 
-void mark_spilled(uint position) {
-    atomicOr(Words(scratch_part(args.spilled)).v[position / 32], 1u << (position % 32));
+// Sets a bit of a position for the workgroup of the overflow slice.
+void mark(uint part, uint position) {
+    atomicOr(Words(scratch_part(part)).v[position / 32], 1u << (position % 32));
 }
 
 // The item has no place in this slice.
@@ -73,7 +74,7 @@ void spill(uint position) {
         [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) values.v[w] = value[w];
     }
 #else
-    mark_spilled(position);
+    mark(args.spilled, position);
 #endif
 }
 
@@ -162,15 +163,15 @@ void free_moved_keys() {
 }
 #endif
 
-// Closes all gaps of this slice. Keys come home from its overflow slice. A bit for some position makes the workgroup of
-// that slice free their slots and write the marks.
+// Closes all gaps of this slice. Keys come home from its overflow slice. A bit makes the workgroup of that slice free
+// their slots and write the marks.
 void close_all_gaps(bool overflows, uint begin) {
     uint outside = overflows ? find_overflow_keys() : 0;
     uint count = close_gaps(outside);
     if (count == 0) return;
     atomicAdd(sh_keys_before, count);
     Words(scratch_part(args.state)).v[STATE_MOVED] = 1;
-    mark_spilled(begin);
+    mark(args.moved, begin);
 }
 
 // Applies the items with a reserved key. All of them belong to the same slice.
@@ -230,17 +231,8 @@ bool place_batch(bool is_last, bool overflows) {
 
 #ifdef OVERFLOW
 
-// Whether the item of a bit has been applied. The bits of workgroups that have moved keys stand for any items.
-bool is_applied_at_home(uint position, uint first) {
-    uint key[KEY_WORDS];
-    uint unused, second;
-    key_at(position, key);
-    hash_key(key, unused, second);
-    return reserved_index(key) != NOT_RESERVED || is_elsewhere(key, home_probe(first, second));
-}
-
 // Applies the items that have found no place in their home slices.
-void apply_items(uint begin, uint end, bool overflows, bool have_moved) {
+void apply_items(uint begin, uint end, bool overflows) {
     Words spilled = Words(scratch_part(args.spilled));
     bool searches = false;
     for (uint first = begin / 32; first * 32 < end; first += THREADS) {
@@ -253,9 +245,7 @@ void apply_items(uint begin, uint end, bool overflows, bool have_moved) {
                 uint position = index * 32 + findLSB(word);
                 bool is_inside = position >= begin && position < end;
                 uint hash = is_inside ? hash_at(position) : 0;
-                if (is_inside && is_own(hash) && !(have_moved && is_applied_at_home(position, hash))) {
-                    is_applied = apply_item(position, hash, overflows, searches);
-                }
+                if (is_inside && is_own(hash)) is_applied = apply_item(position, hash, overflows, searches);
                 if (is_applied) word &= word - 1;
             }
             again = place_batch(first * 32 + THREADS * 32 >= end, overflows);
@@ -264,13 +254,14 @@ void apply_items(uint begin, uint end, bool overflows, bool have_moved) {
     }
 }
 
-// Whether an item of this workgroup, or of a neighbor, has been spilled.
-bool has_items(uint begin, uint end) {
+// Whether an item of this workgroup, or of a neighbor, has been spilled, or a key has come home from this slice.
+bool has_items(uint begin, uint end, bool have_moved) {
     if (thread_id() == 0) sh_has_items = 0;
     barrier();
     Words spilled = Words(scratch_part(args.spilled));
+    Words moved = Words(scratch_part(args.moved));
     for (uint word = begin / 32 + thread_id(); word * 32 < end; word += THREADS) {
-        if (spilled.v[word] != 0) sh_has_items = 1;
+        if (spilled.v[word] != 0 || have_moved && moved.v[word] != 0) sh_has_items = 1;
     }
     barrier();
     return sh_has_items != 0;
@@ -287,7 +278,7 @@ uvec4 load_hashes(uint chunk, uint end) {
 }
 
 // Tests the items of the bins of this slice, and applies those that belong to it.
-void apply_items(uint begin, uint end, bool overflows, bool have_moved) {
+void apply_items(uint begin, uint end, bool overflows) {
     bool searches = false;
     uvec4 next = load_hashes(begin, end);
     for (uint chunk = begin; chunk < end; chunk += CHUNK) {
@@ -312,7 +303,7 @@ void apply_items(uint begin, uint end, bool overflows, bool have_moved) {
 }
 
 // Whether the workgroup has items. Batches are tested for it that are much smaller than the table.
-bool has_items(uint begin, uint end) {
+bool has_items(uint begin, uint end, bool have_moved) {
     if (begin == end || end - begin > THREADS) return begin != end;
     if (thread_id() == 0) sh_has_items = 0;
     barrier();
@@ -330,7 +321,12 @@ void main() {
     uvec2 positions = own_positions();
     uint begin = positions.x;
     uint end = positions.y;
-    if (!has_items(begin, end)) return;
+    Words state = Words(scratch_part(args.state));
+    bool have_moved = false;
+#ifdef OVERFLOW
+    have_moved = state.v[STATE_MOVED] != 0;
+#endif
+    if (!has_items(begin, end, have_moved)) return;
     if (thread_id() == 0) {
         sh_spilled = 0;
         sh_waiting = 0;
@@ -342,18 +338,15 @@ void main() {
     }
 
     // 2. Load the slice. An insertion closes the gaps of earlier erasures, if some have been left.
-    Words state = Words(scratch_part(args.state));
     load_slice(state.v[STATE_USED] != 0);
     bool overflows = has_overflow_keys();
-    bool have_moved = false;
 #ifdef OVERFLOW
-    have_moved = state.v[STATE_MOVED] != 0;
     if (have_moved) free_moved_keys();
 #endif
     if (!ERASES && sh_has_erased != 0) close_all_gaps(overflows, begin);
 
     // 3. Apply the items. Their order does not matter: positions decide.
-    apply_items(begin, end, overflows, have_moved);
+    apply_items(begin, end, overflows);
     barrier();
 
     // 4. Close the gaps, and store the slice. Keys come home from the overflow slice, unless they may be among those to

@@ -84,8 +84,11 @@ shared_structs! {
         hashes: u32,
         /// Part of scratch: the hashes, sorted by their first bits.
         sorted_hashes: u32,
-        /// Part of scratch: a bit for each position in the sorted order.
+        /// Part of scratch: a bit for each position in the sorted order: whether the item has no place in its slice.
         spilled: u32,
+        /// Part of scratch: a bit for each position. One of a slice is set if keys have moved there from its overflow
+        /// slice.
+        moved: u32,
         /// Part of scratch: two words, `STATE_USED` and `STATE_MOVED`.
         state: u32,
         /// Part of scratch: the first position of each bin of the sort, and the number of items.

@@ -46,6 +46,7 @@ struct Parts {
     /// Indices or values in the order of the sorted hashes. None: in the order of the batch.
     payload: Option<u64>,
     spilled: u64,
+    moved: u64,
     state: u64,
     /// None without a sort.
     bins: Option<u64>,
@@ -62,8 +63,8 @@ impl<'a> HashTable<'a> {
     ) -> Result<Self> {
         let format = planner.format();
         check_groups(planner.handle().device().profile(), info)?;
-        let [hashes, sorted_hashes, spilled, state] = [scratch; 4];
-        let none = Parts { hashes, sorted_hashes, payload: None, spilled, state, bins: None };
+        let [hashes, sorted_hashes, spilled, moved, state] = [scratch; 5];
+        let none = Parts { hashes, sorted_hashes, payload: None, spilled, moved, state, bins: None };
         let mut steps = Steps { planner, problem: problem(format, info), scratch, parts: none };
         if !format.operation.changes() {
             return Ok(Self { steps, sort: None });
@@ -71,7 +72,9 @@ impl<'a> HashTable<'a> {
         let words = u64::from(info.count.max);
         let mut part = |words: u64| layout.range(scratch, words * WORD);
         let hash_words = words * u64::from(format.hash_words());
-        let (hashes, spilled, state) = (part(hash_words)?, part(words.div_ceil(32))?, part(STATE_WORDS)?);
+        let hashes = part(hash_words)?;
+        let [spilled, moved] = [part(words.div_ceil(32))?, part(words.div_ceil(32))?];
+        let state = part(STATE_WORDS)?;
         let (mut sorted_hashes, mut payload, mut sort, mut bins) = (hashes, Range::NONE, None, None);
         if let Some(planner) = planner.sort() {
             bins = Some(part(u64::from(format.bins()) + 1)?.address);
@@ -88,9 +91,9 @@ impl<'a> HashTable<'a> {
         }
         let payload = Some(payload).filter(|part| *part != Range::NONE).map(|part| part.address);
         // Parts without bytes are not accessed.
-        let [hashes, sorted_hashes, spilled, state] = [hashes, sorted_hashes, spilled, state]
+        let [hashes, sorted_hashes, spilled, moved, state] = [hashes, sorted_hashes, spilled, moved, state]
             .map(|part| if part == Range::NONE { scratch } else { part.address });
-        steps.parts = Parts { hashes, sorted_hashes, payload, spilled, state, bins };
+        steps.parts = Parts { hashes, sorted_hashes, payload, spilled, moved, state, bins };
         Ok(Self { steps, sort })
     }
 }
@@ -145,6 +148,7 @@ impl Steps<'_> {
             hashes: part(parts.hashes),
             sorted_hashes: part(parts.sorted_hashes),
             spilled: part(parts.spilled),
+            moved: part(parts.moved),
             state: part(parts.state),
             bins: part(parts.bins.unwrap_or(*scratch)),
         }
@@ -215,6 +219,10 @@ impl Steps<'_> {
         ("spilled", Range::new(self.parts.spilled, self.bytes_of_bits()))
     }
 
+    fn moved(&self) -> (&'static str, Range) {
+        ("moved", Range::new(self.parts.moved, self.bytes_of_bits()))
+    }
+
     fn state(&self) -> (&'static str, Range) {
         ("state", Range::new(self.parts.state, STATE_WORDS * WORD))
     }
@@ -276,7 +284,7 @@ impl Steps<'_> {
         let table = set(plan, &[self.table()]);
         let reads = set(plan, &[self.keys(), self.counts()]).union(table);
         let hashes = ("hashes", Range::new(self.parts.hashes, self.bytes(self.format().hash_words())));
-        let state = [hashes, self.spilled(), self.state()];
+        let state = [hashes, self.spilled(), self.moved(), self.state()];
         let leftovers = ("leftover_counts", word(self.problem.leftover_count));
         let writes = set(plan, &state).union(set(plan, &[self.statuses(), leftovers])).union(table);
         let threads = self.profile().plain_threads;
@@ -295,7 +303,7 @@ impl Steps<'_> {
     fn add_slices(&self, plan: &mut Plan<'_>) {
         let Self { problem, parts, .. } = self;
         let table = set(plan, &[self.table()]);
-        let spilled = set(plan, &[self.spilled()]);
+        let bits = set(plan, &[self.spilled(), self.moved()]);
         let payload = parts.payload.map_or(Range::NONE, |part| Range::new(part, self.bytes(1)));
         let state = set(plan, &[self.state()]);
         let sorted = [self.sorted_hashes(), ("payload", payload), self.bins()];
@@ -312,9 +320,9 @@ impl Steps<'_> {
         let is_long = self.format().key_words > 1;
         let threads = if is_long { settings.long_slice_threads } else { settings.slice_threads };
         let slices = problem.slices;
-        let sets = [reads.union(spilled), table.union(spilled).union(state)];
+        let sets = [reads.union(bits), table.union(bits).union(state)];
         self.add_pass(plan, Kernel::HashSlices, threads, slices, sets);
-        let sets = [reads.union(spilled).union(results), table.union(results)];
+        let sets = [reads.union(bits).union(results), table.union(results)];
         self.add_pass(plan, Kernel::HashOverflow, threads, slices.div_ceil(OVERFLOW_SHARE), sets);
     }
 }
