@@ -8,7 +8,7 @@ use crate::tuning::{Basis, Limits, Shape, refuse};
 settings! {
     /// Settings of hash tables.
     pub struct Settings {
-        /// Threads of a workgroup that changes a slice: a power of two from 128 to 1024.
+        /// Threads of a workgroup that changes a slice: a power of two from 64 to 1024.
         pub slice_threads: u32 = 128,
         /// As `slice_threads`, for keys of several words.
         pub long_slice_threads: u32 = 128,
@@ -44,8 +44,8 @@ impl Settings {
             let shape = Shape { threads, items: 1 };
             limits.check_group(shape)?;
             // Loops over the slots of a thread are unrolled.
-            if !threads.is_power_of_two() || !(128..=SLICE_SLOTS).contains(&threads) {
-                return refuse(format!("{shape} for slices is no power of two from 128 to 1024"));
+            if !threads.is_power_of_two() || !(64..=SLICE_SLOTS).contains(&threads) {
+                return refuse(format!("{shape} for slices is no power of two from 64 to 1024"));
             }
             limits.check_memory(&shape, true, slice_bytes(is_long))?;
         }
