@@ -104,6 +104,9 @@ pub(crate) fn full_tables() {
     let context = context(Setup::Native);
     for types in [Types::KEYS, Types::PAIRS, Types::ALL[6]] {
         for capacity in [1024, 4096] {
+            if very_brief() && capacity > 1024 {
+                continue;
+            }
             let mut random = Random::new(3);
             let mut table = Table::new(&context, types, capacity, 0);
             let mut left = 0;
@@ -125,6 +128,9 @@ pub(crate) fn equal_keys() {
     let context = context(Setup::Native);
     for types in [Types::PAIRS, Types::ALL[2], Types::ALL[5]] {
         for distinct in [1, 2, 40] {
+            if very_brief() && types != Types::PAIRS {
+                continue;
+            }
             let mut random = Random::new(distinct.into());
             let mut table = Table::new(&context, types, 5000, 0);
             for operation in [HashOperation::Insert, HashOperation::Assign, HashOperation::Insert, HashOperation::Erase]
