@@ -532,6 +532,21 @@ enum TrmHashOperation
     TRM_HASH_OPERATION_ERASE = 3,
     /// Writes for each key whether the table has it, and its value.
     TRM_HASH_OPERATION_FIND = 4,
+    /// Inserts keys with their values, or adds the values to those that the table has: modulo 2^32 or 2^64. Equal keys
+    /// of a batch receive the sum of their values. Values have 4 or 8 bytes, as for the operations that follow.
+    TRM_HASH_OPERATION_ADD = 5,
+    /// As TRM_HASH_OPERATION_ADD: the smaller one of two unsigned values remains.
+    TRM_HASH_OPERATION_MIN = 6,
+    /// As TRM_HASH_OPERATION_ADD: the larger one of two unsigned values remains.
+    TRM_HASH_OPERATION_MAX = 7,
+    /// As TRM_HASH_OPERATION_ADD, with the bitwise and of two values.
+    TRM_HASH_OPERATION_AND = 8,
+    /// As TRM_HASH_OPERATION_ADD, with the bitwise or of two values.
+    TRM_HASH_OPERATION_OR = 9,
+    /// As TRM_HASH_OPERATION_ADD, of ones: counts the occurrences of each key. Values of the batch are not read.
+    TRM_HASH_OPERATION_INCREMENT = 10,
+    /// Writes all keys of the table and their values, in any order.
+    TRM_HASH_OPERATION_EXPORT = 11,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -1017,12 +1032,14 @@ typedef struct TrmHashInfo {
     uint32_t capacity;
     /// 0.
     uint32_t reserved;
-    /// Number of keys. Zeros for TRM_HASH_OPERATION_CLEAR.
+    /// Number of keys. For TRM_HASH_OPERATION_EXPORT: the number of keys that the arrays have room for, on the host.
+    /// Zeros for TRM_HASH_OPERATION_CLEAR.
     struct TrmCount count;
-    /// count.max keys.
+    /// count.max keys. TRM_HASH_OPERATION_EXPORT writes them; other operations read them.
     struct TrmRange keys;
     /// count.max values. Insertions read them. TRM_HASH_OPERATION_FIND writes the value of each key, or all ones if the
-    /// table does not have the key; zeros: values are not wanted. Otherwise not used.
+    /// table does not have the key. TRM_HASH_OPERATION_EXPORT writes the value of each key. For both, zeros: values are
+    /// not wanted. Otherwise not used.
     struct TrmRange values;
     /// For TRM_HASH_OPERATION_FIND: count.max bits, rounded up to whole words. Bit i % 32 of word i / 32 is set if the
     /// table has key i. Zeros: not wanted.
@@ -1038,10 +1055,14 @@ typedef struct TrmHashInfo {
     /// trmGetHasherScratch() bytes or more. In a batch: zeros.
     struct TrmScratch scratch;
     /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED and TRM_STATUS_TABLE_FULL bits. 0: no
-    /// status. Not written by TRM_HASH_OPERATION_CLEAR.
+    /// status. Not written by TRM_HASH_OPERATION_CLEAR. Of TRM_HASH_OPERATION_EXPORT, the count is clamped if the
+    /// arrays have room for fewer keys than the table has.
     VkDeviceAddress status;
     /// trmGetHasherTimestampCount() queries. Not used in a batch.
     struct TrmTimestamps timestamps;
+    /// For TRM_HASH_OPERATION_EXPORT: device address of a uint32_t that receives the number of keys that have been
+    /// written. 0: not wanted.
+    VkDeviceAddress countOut;
 } TrmHashInfo;
 
 /// The first members of every info struct. Cast a pointer to an info to TrmInfoHeader * to store infos of several types
@@ -1493,15 +1514,17 @@ TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32
 /// TrmResult result = trmCmdHash(commandBuffer, inserter, &insert);
 /// @endcode
 ///
-/// - Commands: one dispatch for TRM_HASH_OPERATION_FIND and TRM_HASH_OPERATION_CLEAR. Otherwise the hashes of the keys,
-///   a sort by their first bits, and two more, with barriers between them. Timestamps and labels if requested.
+/// - Commands: one dispatch for TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_CLEAR.
+///   TRM_HASH_OPERATION_EXPORT also fills a word of scratch. Otherwise the hashes of the keys, a sort by their first
+///   bits, and two more, with barriers between them. Timestamps and labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read and on the count,
 ///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch, SHADER_STORAGE_WRITE on outputs.
-///   TRM_HASH_OPERATION_FIND only reads the table.
+///   TRM_HASH_OPERATION_FIND and TRM_HASH_OPERATION_EXPORT only read the table. TRM_HASH_OPERATION_EXPORT has
+///   ALL_TRANSFER, TRANSFER_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table) and
 ///   after it (uses of the table, reads of the outputs). Two calls with the same scratch need a barrier between them
-///   as well.
+///   as well. For TRM_HASH_OPERATION_EXPORT, the barrier for scratch includes ALL_TRANSFER.
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: as trmCmdSort().

@@ -154,6 +154,8 @@ specialization_constants! {
     MaxGroupsX = 31 as "SPEC_MAX_GROUPS_X",
     /// An `OPERATION_` constant in the low byte: the result of two sequences. Above it, `OPERATION_SEGMENTS`.
     Operation = 32 as "SPEC_OPERATION",
+    /// A `HASH_` constant: the change of a table.
+    Change = 34 as "SPEC_CHANGE",
 }
 
 /// Returns [`UserFunction::interface`] of a kernel with these files.

@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         results::counts_on_the_device,
         results::full_tables,
         results::equal_keys,
+        results::combined_values,
         results::adversarial_keys,
         results::keys_of_one_path,
         results::churn,

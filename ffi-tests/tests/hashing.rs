@@ -13,7 +13,7 @@ use std::ptr;
 use trommel::capi::*;
 use trommel::host::Buffer;
 
-use TrmHashOperation::{Assign, Clear, Erase, Find, Insert};
+use TrmHashOperation::{Add, Assign, Clear, Erase, Find, Insert};
 
 const UNTOUCHED: u32 = 0xdead_beef;
 /// Words past each output.
@@ -60,7 +60,7 @@ struct Table<'e> {
     format: Format,
     capacity: u32,
     memory: Buffer,
-    hashers: [TrmHasher; 5],
+    hashers: [TrmHasher; 6],
     model: HashMap<Words, Words>,
     seed: u32,
 }
@@ -68,8 +68,9 @@ struct Table<'e> {
 impl<'e> Table<'e> {
     /// A table that has been cleared.
     fn new(engine: &'e Engine, format: Format, capacity: u32) -> Result<Self> {
-        let mut hashers = [ptr::null_mut(); 5];
-        for operation in [Insert, Clear, Assign, Erase, Find] {
+        let mut hashers = [ptr::null_mut(); 6];
+        let adds = matches!(format.value_words, 1 | 2);
+        for operation in [Insert, Clear, Assign, Erase, Find, Add].into_iter().filter(|one| *one != Add || adds) {
             let info = TrmHasherCreateInfo { operation: operation as i32, ..format.kind };
             hashers[operation as usize] = engine.hasher_of(&info)?;
         }
@@ -153,7 +154,7 @@ impl<'e> Table<'e> {
         let mut expected_values = batch.values.concat();
         let mut expected_found = vec![UNTOUCHED; items.div_ceil(32)];
         let mut left = Vec::new();
-        if matches!(batch.operation, Insert | Assign) {
+        if matches!(batch.operation, Insert | Assign | Add) {
             left = leftover_keys.chunks(key_words).take(leftover_count[0] as usize).map(<[u32]>::to_vec).collect();
             ensure!(left.len() <= used, "{} of {used} keys are left over", left.len());
             for (i, key) in left.iter().enumerate() {
@@ -172,6 +173,13 @@ impl<'e> Table<'e> {
                 }
                 Assign if !left.contains(key) => {
                     self.model.insert(key.clone(), value.clone());
+                }
+                Add if !left.contains(key) => {
+                    let number = |words: &[u32]| words.iter().rev().fold(0, |all, word| all << 32 | u64::from(*word));
+                    let old = self.model.get(key).map_or(0, |words| number(words));
+                    let sum = old.wrapping_add(number(value));
+                    let words = [sum as u32, (sum >> 32) as u32];
+                    self.model.insert(key.clone(), words[..value_words].to_vec());
                 }
                 Erase => {
                     self.model.remove(key);
@@ -250,6 +258,9 @@ fn every_operation_on_every_format() -> Result<()> {
             for operation in [Find, Insert, Find, Assign, Erase, Find, Insert, Find] {
                 let left = table.apply(operation, capacity / 3, capacity / 2, None)?;
                 ensure!(left == 0, "{left} keys are left over");
+            }
+            for operation in if matches!(format.value_words, 1 | 2) { &[Add, Find, Add, Find][..] } else { &[] } {
+                table.apply(*operation, capacity / 3, capacity / 2, None)?;
             }
             ensure!(!table.model.is_empty());
         }

@@ -34,6 +34,7 @@
 #define SPEC_RANKING 18
 #define SPEC_MAX_GROUPS_X 31
 #define SPEC_OPERATION 32
+#define SPEC_CHANGE 34
 
 const uint RADIX_BITS = 8;
 const uint RADIX = 256;
@@ -130,6 +131,13 @@ const uint MOST_PROBES = 16;
 const uint HASH_INSERT = 0;
 const uint HASH_ASSIGN = 1;
 const uint HASH_ERASE = 2;
+const uint HASH_ADD = 3;
+const uint HASH_MIN = 4;
+const uint HASH_MAX = 5;
+const uint HASH_AND = 6;
+const uint HASH_OR = 7;
+const uint HASH_INCREMENT = 8;
+const uint RESERVED_VALUES = 7;
 const uint MOST_WAITING = 176;
 const uint STATE_USED = 0;
 const uint STATE_MOVED = 1;
@@ -491,7 +499,7 @@ struct HashProblem {
     uvec2 found;
     uvec2 leftover_keys;
     uvec2 leftover_values;
-    uvec2 leftover_count;
+    uvec2 count_out;
     uint max_count;
     uint slices;
 };

@@ -37,7 +37,7 @@ void main() {
     uint first = linear_group() * THREADS * ITEMS;
     if (linear_group() == 0 && thread_id() == 0) {
         write_status();
-        if (!is_null(args.problem.leftover_count)) Words(args.problem.leftover_count).v[0] = 0;
+        if (!is_null(args.problem.count_out)) Words(args.problem.count_out).v[0] = 0;
         Header header = Header(args.problem.table);
         Words state = Words(scratch_part(args.state));
         state.v[STATE_USED] = header.v[0].used;

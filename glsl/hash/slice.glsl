@@ -4,6 +4,8 @@
 // overflow slice. The order of the batch decides which of several items with equal keys provides the value. Owners are
 // numbered in this order: the smallest one wins an atomic minimum, whatever the order of execution.
 //
+// If values are combined, new keys have the identity at first: see combine.glsl.
+//
 // Each slot also has its key. Keys of several words are represented by their two hashes, of which the second one is
 // called the tag. The hashes of a key of two words identify it.
 
@@ -172,6 +174,19 @@ bool has_erased(uint bucket) {
     return erased;
 }
 
+// Describes a slot of this thread as the slice in memory has it. Returns reserved_index() of its key.
+uint set_own_slot(uint k, uint key[KEY_WORDS]) {
+    uint reserved = reserved_index(key);
+    if (reserved == NOT_RESERVED) {
+        uint first, second;
+        hash_key(key, first, second);
+        fill_slot(own_place(k), owner_of_slot(k * THREADS + thread_id()), first, tag_of(key, second));
+    } else {
+        free_slot(own_place(k), EMPTY - reserved);
+    }
+    return reserved;
+}
+
 // Loads the slice. A table that has not been used since it was cleared is known to be empty.
 void load_slice(bool is_used) {
     uvec2 slice = slice_address(own_slice());
@@ -192,21 +207,13 @@ void load_slice(bool is_used) {
     uint keys = 0;
     uint erased = 0;
     [[unroll]] for (uint k = 0; k < OWN_SLOTS; ++k) {
-        uint index = k * THREADS + thread_id();
         uint slot[SLOT_WORDS];
         uint key[KEY_WORDS];
-        load_slot(slice, index, slot);
+        load_slot(slice, k * THREADS + thread_id(), slot);
         [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = slot[w];
-        uint reserved = reserved_index(key);
-        if (reserved == NOT_RESERVED) {
-            uint first, second;
-            hash_key(key, first, second);
-            fill_slot(own_place(k), owner_of_slot(index), first, tag_of(key, second));
-            ++keys;
-        } else {
-            free_slot(own_place(k), EMPTY - reserved);
-            erased += reserved;
-        }
+        uint reserved = set_own_slot(k, key);
+        keys += reserved == NOT_RESERVED ? 1 : 0;
+        erased += reserved == NOT_RESERVED ? 0 : reserved;
         uint bits = reserved == 0 ? 0 : ONE_SLOT;
         if (is_match_set(key) && thread_id() % 2 == 0) bits |= 1u << (thread_id() % SLOTS / 2);
         if (bits != 0) atomicAdd(sh_buckets[own_bucket(k)], bits);
@@ -245,6 +252,18 @@ void load_value(uint owner, out uint value[MOST_VALUE_WORDS]) {
     [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) value[w] = Words(base).v[index + w];
 }
 
+// The neutral value of an operation that combines values.
+const uint IDENTITY = CHANGE == HASH_MIN || CHANGE == HASH_AND ? 0xffffffffu : 0;
+
+// Loads the value that the slot of an owner has at first.
+void load_first_value(uint owner, out uint value[MOST_VALUE_WORDS]) {
+    if (COMBINES && is_item(owner)) {
+        [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) value[w] = IDENTITY;
+    } else {
+        load_value(owner, value);
+    }
+}
+
 // Stores the slice, each full bucket in an order of its keys that stores the filter. A value may come from another slot
 // of the slice, so all are loaded first. Returns the home slices of the keys, if they share the slice: a bit for each.
 uint store_slice() {
@@ -267,7 +286,7 @@ uint store_slice() {
             uint value[MOST_VALUE_WORDS];
             slot_key(own_place(k), key);
             [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) slot[w] = key[w];
-            if (VALUE_WORDS != 0) load_value(owner, value);
+            if (VALUE_WORDS != 0) load_first_value(owner, value);
             [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) slot[KEY_WORDS + w] = value[w];
             ++keys;
         } else {
@@ -297,6 +316,11 @@ uint store_slice() {
         uint slot[SLOT_WORDS];
         [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) slot[w] = slots[k * SLOT_WORDS + w];
         store_slot(slice, k * THREADS + thread_id(), slot);
+        if (COMBINES) {
+            uint key[KEY_WORDS];
+            [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = slot[w];
+            set_own_slot(k, key);
+        }
     }
     return homes;
 }

@@ -23,10 +23,11 @@ layout(push_constant, scalar) uniform Push {
 };
 
 layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 16;
-layout(constant_id = SPEC_OPERATION) const uint OPERATION = 0;
+layout(constant_id = SPEC_CHANGE) const uint CHANGE = HASH_INSERT;
 
-const bool ASSIGNS = OPERATION == HASH_ASSIGN;
-const bool ERASES = OPERATION == HASH_ERASE;
+const bool ASSIGNS = CHANGE == HASH_ASSIGN;
+const bool ERASES = CHANGE == HASH_ERASE;
+const bool COMBINES = CHANGE >= HASH_ADD;
 
 #include "radix/scratch.glsl"
 #include "hash/table.glsl"
@@ -61,8 +62,8 @@ void spill(uint position) {
     uint key[KEY_WORDS];
     key_at(position, key);
     if (!is_null(args.problem.status)) atomicOr(Words(args.problem.status).v[0], STATUS_TABLE_FULL);
-    if (is_null(args.problem.leftover_count)) return;
-    uint index = atomicAdd(Words(args.problem.leftover_count).v[0], 1u);
+    if (is_null(args.problem.count_out)) return;
+    uint index = atomicAdd(Words(args.problem.count_out).v[0], 1u);
     Words keys = Words(advance(args.problem.leftover_keys, bytes_of(index, KEY_WORDS * 4)));
     if (!is_null(args.problem.leftover_keys)) {
         [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys.v[w] = key[w];
@@ -143,6 +144,7 @@ void erase_slot(uint at) {
 }
 
 #include "hash/place.glsl"
+#include "hash/combine.glsl"
 
 #ifdef OVERFLOW
 // Frees the slots of keys that have moved to their home slices in the dispatch before.
@@ -184,8 +186,8 @@ void apply_reserved(uint reserved) {
     if (has_entry == ERASES) atomicAdd(header.v[0].entries, ERASES ? 0xffffffffu : 1u);
     if (ERASES || has_entry && !ASSIGNS) return;
     uint value[MOST_VALUE_WORDS];
-    load_value(owner, value);
-    [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) store_reserved_value(reserved, w, value[w]);
+    load_first_value(owner, value);
+    [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) reserved_value(reserved).v[w] = value[w];
 }
 
 // Applies an item with this first hash. `searches`: an insertion first looks for the key. Slots that are being filled
@@ -350,10 +352,11 @@ void main() {
     barrier();
 
     // 4. Close the gaps, and store the slice. Keys come home from the overflow slice, unless they may be among those to
-    //    be erased there.
+    //    be erased there. The values of new keys are combined after that.
     if (ERASES && sh_has_erased != 0 && (!overflows || sh_spilled == 0)) close_all_gaps(overflows, begin);
     if (thread_id() < 2) apply_reserved(thread_id());
     uint homes = store_slice();
+    if (COMBINES) combine_items(begin, end);
 #ifdef OVERFLOW
     if (homes != 0) atomicOr(sh_homes, homes);
     barrier();

@@ -30,16 +30,10 @@ const uint BUCKET_BITS = SLOT_WORDS == 1 ? 6 : SLOT_WORDS == 2 ? 7 : 8;
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Header {
     HashHeader v[];
 };
-// A word of the value of a reserved key.
-uint reserved_value(uint reserved, uint w) {
-    Header header = Header(args.problem.table);
-    return reserved == 0 ? header.v[0].empty_value[w] : header.v[0].erased_value[w];
-}
 
-void store_reserved_value(uint reserved, uint w, uint value) {
-    Header header = Header(args.problem.table);
-    if (reserved == 0) header.v[0].empty_value[w] = value;
-    else header.v[0].erased_value[w] = value;
+// The value of a reserved key.
+Words reserved_value(uint reserved) {
+    return Words(advance(args.problem.table, uvec2((RESERVED_VALUES + 4 * reserved) * 4, 0)));
 }
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Pairs {

@@ -3,7 +3,8 @@
 use super::{HashOperation, HasherInfo};
 use crate::radix::MAX_NARROW_COUNT;
 use crate::shared::{
-    BUCKET_WORDS, HASH_ASSIGN, HASH_ERASE, HASH_INSERT, HEADER_BYTES, OVERFLOW_SHARE, RADIX_BITS, SLICE_SLOTS,
+    BUCKET_WORDS, HASH_ADD, HASH_AND, HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT, HASH_INSERT, HASH_MAX, HASH_MIN,
+    HASH_OR, HEADER_BYTES, OVERFLOW_SHARE, RADIX_BITS, SLICE_SLOTS,
 };
 use crate::{Error, KeyType, Result, SorterInfo, ValueType};
 
@@ -29,6 +30,10 @@ impl Format {
         if info.value == ValueType::Index {
             return malformed("valueType", "a table stores no indices of items".into());
         }
+        if info.operation.combines() && !matches!(value_words, 1 | 2) {
+            let (operation, bytes) = (info.operation, 4 * value_words);
+            return malformed("valueSize", format!("{operation:?} combines values of 4 or 8 bytes, not of {bytes}"));
+        }
         let limited = |argument, value: u32, limit: u32, why| match value {
             0 => Ok(limit),
             value if value > limit => Err(Error::TooLarge { argument, value: value.into(), limit: limit.into(), why }),
@@ -44,11 +49,17 @@ impl Format {
     }
 
     /// The `HASH_` constant of an operation that changes tables.
-    pub(crate) fn operation_bits(&self) -> u32 {
+    pub(crate) fn change(&self) -> u32 {
         match self.operation {
             HashOperation::Assign => HASH_ASSIGN,
             HashOperation::Erase => HASH_ERASE,
-            _ => HASH_INSERT,
+            HashOperation::Add => HASH_ADD,
+            HashOperation::Min => HASH_MIN,
+            HashOperation::Max => HASH_MAX,
+            HashOperation::And => HASH_AND,
+            HashOperation::Or => HASH_OR,
+            HashOperation::Increment => HASH_INCREMENT,
+            HashOperation::Clear | HashOperation::Find | HashOperation::Export | HashOperation::Insert => HASH_INSERT,
         }
     }
 

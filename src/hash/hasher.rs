@@ -16,12 +16,14 @@ pub struct HashInfo {
     /// The number of slots that the table was cleared with, from 1 to [`HasherInfo::max_capacity`]. All operations on a
     /// table have the same capacity.
     pub capacity: u32,
-    /// Number of keys, at most [`HasherInfo::max_count`]. Not used when a table is cleared, and then 0.
+    /// Number of keys, at most [`HasherInfo::max_count`]. For an export: the number of keys that the arrays have room
+    /// for, on the host. Not used when a table is cleared, and then 0.
     pub count: Count,
-    /// `count.max` keys.
+    /// `count.max` keys. An export writes them; other operations read them.
     pub keys: Range,
     /// `count.max` values. Insertions read them. A search writes the value of each key, or all ones if the table does
-    /// not have the key; [`Range::NONE`]: values are not wanted. Otherwise not used.
+    /// not have the key. An export writes the value of each key. For both, [`Range::NONE`]: values are not wanted.
+    /// Otherwise not used.
     pub values: Range,
     /// For a search: `count.max` bits, rounded up to whole words. Bit `i % 32` of word `i / 32` is set if the table has
     /// key `i`. [`Range::NONE`]: not wanted.
@@ -34,10 +36,13 @@ pub struct HashInfo {
     /// For insertions: device address of a `u32` that receives the number of keys that found no slot. 0: not wanted;
     /// then the left over keys are not written either.
     pub leftover_count: vk::DeviceAddress,
+    /// For an export: device address of a `u32` that receives the number of keys that have been written. 0: not wanted.
+    pub count_out: vk::DeviceAddress,
     /// [`Hasher::scratch_size`] bytes or more.
     pub scratch: Scratch,
     /// Device address of a `u32` that receives [`crate::STATUS_COUNT_CLAMPED`] and [`crate::STATUS_TABLE_FULL`] bits.
-    /// 0: no status. Not written when a table is cleared.
+    /// 0: no status. Not written when a table is cleared. Of an export, the count is clamped if the arrays have room
+    /// for fewer keys than the table has.
     pub status: vk::DeviceAddress,
     /// The queries for timestamps of the passes: [`Hasher::timestamp_count`] of them. Not in a batch.
     pub timestamps: Option<Timestamps>,
@@ -112,7 +117,7 @@ impl Hasher {
     }
 
     /// Bytes of scratch that suffice for every batch of at most `max_count` keys. Non-decreasing in `max_count`. 0 for
-    /// searches and for clearing. Changes of a table need 8 to 32 bytes for each key.
+    /// searches and for clearing, one word for an export. Changes of a table need 8 to 32 bytes for each key.
     ///
     /// # Errors
     /// [`crate::Error::TooLarge`] above [`HasherInfo::max_count`].
@@ -138,17 +143,18 @@ impl Hasher {
         describe(self, info)
     }
 
-    /// Appends an operation on a table to `command_buffer`: one compute dispatch for a search and for clearing;
-    /// otherwise the hashes of the keys, a sort, and two more, with barriers between them. Keys and values of the table
-    /// are the same on every device afterwards, unless keys are left over: which ones is not determined. The places of
-    /// keys in the table differ.
+    /// Appends an operation on a table to `command_buffer`: one compute dispatch for a search, an export and for
+    /// clearing; otherwise the hashes of the keys, a sort, and two more, with barriers between them. An export also
+    /// fills a word of scratch. Keys and values of the table are the same on every device afterwards, unless keys are
+    /// left over: which ones is not determined. The places of keys in the table differ.
     ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on keys, on values that are read and on the count,
     ///   `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on the table and on scratch, `SHADER_STORAGE_WRITE` on outputs.
-    ///   A search only reads the table.
+    ///   A search and an export only read the table. An export has `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch.
     /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE`.
     /// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table,
-    ///   earlier use of scratch) and after it (uses of the table, reads of the outputs).
+    ///   earlier use of scratch) and after it (uses of the table, reads of the outputs). For an export, the barrier for
+    ///   scratch includes `ALL_TRANSFER`.
     /// - State: the compute pipeline and the push constants are overwritten.
     /// - Waiting: as [`crate::Sorter::cmd_sort`].
     ///

@@ -20,20 +20,68 @@ pub enum HashOperation {
     Erase,
     /// Writes for each key whether the table has it, and its value.
     Find,
+    /// Inserts keys with their values, or adds the values to those that the table has: modulo 2^32 or 2^64. Equal keys
+    /// of a batch receive the sum of their values. Values have 4 or 8 bytes, as for the operations that follow.
+    Add,
+    /// As `Add`: the smaller one of two unsigned values remains.
+    Min,
+    /// As `Add`: the larger one of two unsigned values remains.
+    Max,
+    /// As `Add`, with the bitwise and of two values.
+    And,
+    /// As `Add`, with the bitwise or of two values.
+    Or,
+    /// As `Add`, of ones: counts the occurrences of each key. Values of the batch are not read.
+    Increment,
+    /// Writes all keys of the table and their values, in any order.
+    Export,
 }
 
 impl HashOperation {
     /// All operations.
-    pub const ALL: [Self; 5] = [Self::Clear, Self::Insert, Self::Assign, Self::Erase, Self::Find];
+    pub const ALL: [Self; 12] = [
+        Self::Clear,
+        Self::Insert,
+        Self::Assign,
+        Self::Erase,
+        Self::Find,
+        Self::Add,
+        Self::Min,
+        Self::Max,
+        Self::And,
+        Self::Or,
+        Self::Increment,
+        Self::Export,
+    ];
 
     /// Whether the operation applies a batch of keys to the table.
     pub(crate) const fn changes(self) -> bool {
-        matches!(self, Self::Insert | Self::Assign | Self::Erase)
+        !matches!(self, Self::Clear | Self::Find | Self::Export)
+    }
+
+    /// Whether the operation inserts the keys that the table does not have.
+    pub(crate) const fn inserts(self) -> bool {
+        self.changes() && !matches!(self, Self::Erase)
     }
 
     /// Whether the operation reads values of the batch.
     pub(crate) const fn reads_values(self) -> bool {
-        matches!(self, Self::Insert | Self::Assign)
+        self.inserts() && !matches!(self, Self::Increment)
+    }
+
+    /// Whether the operation reads keys of the batch.
+    pub(crate) const fn reads_keys(self) -> bool {
+        !matches!(self, Self::Clear | Self::Export)
+    }
+
+    /// Whether the operation writes values of the batch.
+    pub(crate) const fn writes_values(self) -> bool {
+        matches!(self, Self::Find | Self::Export)
+    }
+
+    /// Whether the operation combines the values of equal keys.
+    pub(crate) const fn combines(self) -> bool {
+        self.inserts() && !matches!(self, Self::Insert | Self::Assign)
     }
 }
 

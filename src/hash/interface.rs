@@ -24,6 +24,16 @@ shared_constants! {
     const HASH_ASSIGN = 1;
     /// Removes keys.
     const HASH_ERASE = 2;
+    /// Adds keys, or combines their values with those of the table: this change and those that follow.
+    const HASH_ADD = 3;
+    const HASH_MIN = 4;
+    const HASH_MAX = 5;
+    const HASH_AND = 6;
+    const HASH_OR = 7;
+    /// As `HASH_ADD`, of ones.
+    const HASH_INCREMENT = 8;
+    /// The words of the header from which on it has the values of the two reserved keys: four words each.
+    const RESERVED_VALUES = 7;
     /// Most items that wait for a slot of their slice. With all other arrays, 16 KiB of shared memory suffice.
     const MOST_WAITING = 176;
     /// The word of the state of a change that says whether the table has been used since it was cleared.
@@ -48,9 +58,8 @@ shared_structs! {
         /// Whether the table has each of the two reserved keys: all ones, and all ones but for the last bit of the last
         /// word.
         reserved: [u32; 2],
-        /// The value of the key of all ones.
+        /// The value of the key of all ones, then that of the other reserved key: see `RESERVED_VALUES`.
         empty_value: [u32; 4],
-        /// The value of the other reserved key.
         erased_value: [u32; 4],
     }
 
@@ -67,8 +76,8 @@ shared_structs! {
         /// Keys that found no slot; may be null.
         leftover_keys: Address,
         leftover_values: Address,
-        /// Their number; may be null.
-        leftover_count: Address,
+        /// Their number, or the number of exported keys; may be null.
+        count_out: Address,
         max_count: u32,
         /// Number of slices of the table, without overflow slices.
         slices: u32,
@@ -96,6 +105,8 @@ shared_structs! {
     }
 }
 
+const _: () = assert!(std::mem::offset_of!(HashHeader, empty_value) == 4 * RESERVED_VALUES as usize);
+
 /// The user-defined functions of this folder.
 pub(super) const USER_FUNCTIONS: &[UserFunction] = &[];
 
@@ -120,11 +131,15 @@ macro_rules! folder_kernels {
                 /// Applies a batch to the slices of a table: one workgroup each.
                 HashSlices = "hash_slices",
                     push HashPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords, BeginBit, Operation];
+                    [Threads, Lanes, KeyWords, ValueWords, BeginBit, Change];
                 /// As `HashSlices`, the items that have no place there, to the overflow slices.
                 HashOverflow = "hash_overflow",
                     push HashPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords, BeginBit, Operation];
+                    [Threads, Lanes, KeyWords, ValueWords, BeginBit, Change];
+                /// Writes the keys and values of a table.
+                HashExport = "hash_export",
+                    push HashPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords];
                 /// Looks keys up.
                 HashFind = "hash_find",
                     push HashPush, memory [HashHeader],

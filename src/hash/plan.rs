@@ -6,7 +6,7 @@ use super::hasher::HashInfo;
 use super::planner::{Group, HashPlanner};
 use crate::core::memory::Range;
 use crate::core::pipelines::Variant;
-use crate::core::plan::{Groups, Plan, Push, Resources};
+use crate::core::plan::{Content, Groups, Plan, Push, Resources};
 use crate::core::primitive::{PlanSource, Planner as _};
 use crate::core::scratch::{Layout, part_number};
 use crate::kernels::Kernel;
@@ -66,6 +66,10 @@ impl<'a> HashTable<'a> {
         let [hashes, sorted_hashes, spilled, moved, state] = [scratch; 5];
         let none = Parts { hashes, sorted_hashes, payload: None, spilled, moved, state, bins: None };
         let mut steps = Steps { planner, problem: problem(format, info), scratch, parts: none };
+        if format.operation == HashOperation::Export {
+            // The number of keys that have been written.
+            steps.parts.state = layout.range(scratch, WORD)?.address;
+        }
         if !format.operation.changes() {
             return Ok(Self { steps, sort: None });
         }
@@ -118,19 +122,26 @@ fn check_groups(profile: &Profile, info: &HashInfo) -> Result<()> {
 
 /// The row of a request, without the members that its operation does not use.
 fn problem(format: &Format, info: &HashInfo) -> HashProblem {
-    let [lists, is_search] = [format.operation.reads_values(), format.operation == HashOperation::Find];
+    let [inserts, reads_values] = [format.operation.inserts(), format.operation.reads_values()];
+    let writes_values = format.operation.writes_values();
+    let is_search = format.operation == HashOperation::Find;
     let when = |is_used: bool, range: Range| if is_used && range != Range::NONE { range.address } else { 0 };
     let has_values = format.value_words != 0;
     HashProblem {
         keys: info.keys.address.into(),
-        values: when((lists || is_search) && has_values, info.values).into(),
+        values: when((reads_values || writes_values) && has_values, info.values).into(),
         table: info.table.address.into(),
         count: info.count.address.into(),
         status: info.status.into(),
         found: when(is_search, info.found).into(),
-        leftover_keys: when(lists, info.leftover_keys).into(),
-        leftover_values: when(lists && has_values, info.leftover_values).into(),
-        leftover_count: if lists { info.leftover_count } else { 0 }.into(),
+        leftover_keys: when(inserts, info.leftover_keys).into(),
+        leftover_values: when(reads_values && has_values, info.leftover_values).into(),
+        count_out: match format.operation {
+            HashOperation::Export => info.count_out,
+            _ if inserts => info.leftover_count,
+            _ => 0,
+        }
+        .into(),
         max_count: info.count.max,
         slices: slices_of(info.capacity),
     }
@@ -174,7 +185,7 @@ impl Steps<'_> {
             Constant::KeyWords => format.key_words,
             Constant::ValueWords => format.value_words,
             Constant::BeginBit => begin_bit,
-            Constant::Operation => format.operation_bits(),
+            Constant::Change => format.change(),
             // Kernels of tables declare no others.
             _ => 0,
         });
@@ -280,12 +291,24 @@ impl Steps<'_> {
         self.add_pass(plan, Kernel::HashFind, threads, self.batch_groups(threads, 1), [reads, writes]);
     }
 
+    fn add_export(&self, plan: &mut Plan<'_>) {
+        let cursor = plan.add_resource("cursor", Range::new(self.parts.state, WORD));
+        plan.add_upload(Content::Zeros(WORD), self.parts.state.wrapping_sub(self.scratch), cursor);
+        let cursor = Resources::of(&[cursor]);
+        let reads = set(plan, &[self.table()]).union(cursor);
+        let counts = ("counts_out", word(self.problem.count_out));
+        let writes = set(plan, &[self.keys(), self.values(), counts, self.statuses()]).union(cursor);
+        let slices = self.problem.slices + self.problem.slices.div_ceil(OVERFLOW_SHARE);
+        let threads = self.profile().hash.slice_threads;
+        self.add_pass(plan, Kernel::HashExport, threads, slices, [reads, writes]);
+    }
+
     fn add_keys(&self, plan: &mut Plan<'_>) {
         let table = set(plan, &[self.table()]);
         let reads = set(plan, &[self.keys(), self.counts()]).union(table);
         let hashes = ("hashes", Range::new(self.parts.hashes, self.bytes(self.format().hash_words())));
         let state = [hashes, self.spilled(), self.moved(), self.state()];
-        let leftovers = ("leftover_counts", word(self.problem.leftover_count));
+        let leftovers = ("leftover_counts", word(self.problem.count_out));
         let writes = set(plan, &state).union(set(plan, &[self.statuses(), leftovers])).union(table);
         let threads = self.profile().plain_threads;
         let groups = self.batch_groups(threads, STREAMED_ITEMS);
@@ -312,7 +335,7 @@ impl Steps<'_> {
         let results = [
             ("leftover_keys", self.array(problem.leftover_keys, self.format().key_words)),
             ("leftover_values", self.array(problem.leftover_values, self.format().value_words)),
-            ("leftover_counts", word(problem.leftover_count)),
+            ("leftover_counts", word(problem.count_out)),
             self.statuses(),
         ];
         let results = set(plan, &results);
@@ -344,7 +367,8 @@ impl PlanSource for HashTable<'_> {
         match self.steps.format().operation {
             HashOperation::Clear => self.steps.add_clear(plan),
             HashOperation::Find => self.steps.add_find(plan),
-            HashOperation::Insert | HashOperation::Assign | HashOperation::Erase => {
+            HashOperation::Export => self.steps.add_export(plan),
+            _ => {
                 self.steps.add_keys(plan);
                 if let Some(sort) = &self.sort {
                     plan.append_behind(sort);

@@ -24,6 +24,7 @@ roles! {
         LeftoverValues = "leftoverValues",
         Count = "count",
         LeftoverCount = "leftoverCount",
+        CountOut = "countOut",
         Status = "status",
     }
 }
@@ -103,20 +104,27 @@ impl Planner for HashPlanner {
         let word = |address| Range::new(address, if address == 0 { 0 } else { 4 });
         let when = |is_used: bool, range: Range| if is_used { range } else { Range::NONE };
         let is_search = operation == HashOperation::Find;
-        let values = if is_search { wanted(info.values, value_words) } else { array(info.values, value_words) };
+        let is_export = operation == HashOperation::Export;
+        let values =
+            if operation.writes_values() { wanted(info.values, value_words) } else { array(info.values, value_words) };
         let found = if info.found == Range::NONE { 0 } else { items.div_ceil(32) * 4 };
         let has_keys = operation != HashOperation::Clear;
-        let [lists, results] = [operation.reads_values(), has_keys];
+        let [inserts, reads_values] = [operation.inserts(), operation.reads_values()];
         let all = [
-            (HashRole::Table, Range::new(info.table.address, self.format.table_bytes(info.capacity)), !is_search),
-            (HashRole::Keys, when(has_keys, array(info.keys, key_words)), false),
-            (HashRole::Values, when(is_search || lists, values), is_search),
+            (
+                HashRole::Table,
+                Range::new(info.table.address, self.format.table_bytes(info.capacity)),
+                !operation.writes_values(),
+            ),
+            (HashRole::Keys, when(has_keys, array(info.keys, key_words)), is_export),
+            (HashRole::Values, when(operation.writes_values() || reads_values, values), operation.writes_values()),
             (HashRole::Found, when(is_search, Range::new(info.found.address, found)), true),
-            (HashRole::LeftoverKeys, when(lists, wanted(info.leftover_keys, key_words)), true),
-            (HashRole::LeftoverValues, when(lists, wanted(info.leftover_values, value_words)), true),
+            (HashRole::LeftoverKeys, when(inserts, wanted(info.leftover_keys, key_words)), true),
+            (HashRole::LeftoverValues, when(reads_values, wanted(info.leftover_values, value_words)), true),
             (HashRole::Count, when(has_keys, word(info.count.address)), false),
-            (HashRole::LeftoverCount, when(lists, word(info.leftover_count)), true),
-            (HashRole::Status, when(results, word(info.status)), true),
+            (HashRole::LeftoverCount, when(inserts, word(info.leftover_count)), true),
+            (HashRole::CountOut, when(is_export, word(info.count_out)), true),
+            (HashRole::Status, when(has_keys, word(info.status)), true),
         ];
         all.into_iter().map(|(role, range, written)| Argument { role, range, written }).collect()
     }
@@ -134,15 +142,22 @@ impl Planner for HashPlanner {
         if operation == HashOperation::Clear && info.count != Count::default() {
             return malformed("count", "a table is cleared without keys");
         }
-        let lists = [("leftoverKeys", info.leftover_keys), ("leftoverValues", info.leftover_values)];
-        for (argument, range) in lists {
-            if range != Range::NONE && operation.reads_values() && info.leftover_count == 0 {
+        if operation == HashOperation::Export && info.count.address != 0 {
+            return malformed("count", "the room of an export is known to the host");
+        }
+        let lists = [
+            ("leftoverKeys", info.leftover_keys, operation.inserts()),
+            ("leftoverValues", info.leftover_values, operation.reads_values()),
+        ];
+        for (argument, range, is_used) in lists {
+            if range != Range::NONE && is_used && info.leftover_count == 0 {
                 return malformed(argument, "their number has no place: leftoverCount is 0");
             }
         }
         check_alignment("count.address", info.count.address)?;
         check_alignment("status", info.status)?;
         check_alignment("leftoverCount", info.leftover_count)?;
+        check_alignment("countOut", info.count_out)?;
         let max_count = Some(u64::from(info.count.max));
         let given = [
             (HashRole::Table, info.table, 16, None),
@@ -182,7 +197,9 @@ impl Planner for HashPlanner {
 
     fn largest(&self, max_count: u32) -> HashInfo {
         // Neither passes nor scratch depend on the capacity.
-        HashInfo { capacity: 1, count: Count::device(4, max_count), status: 4, ..HashInfo::default() }
+        let count =
+            if self.format.operation.reads_keys() { Count::device(4, max_count) } else { Count::host(max_count) };
+        HashInfo { capacity: 1, count, status: 4, ..HashInfo::default() }
     }
 
     fn range_ends(&self, alone: bool) -> impl Iterator<Item = u32> {

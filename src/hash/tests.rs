@@ -6,8 +6,8 @@ use super::format::Format;
 use super::{HashInfo, HashOperation, HasherInfo};
 use crate::core::plan::Plan;
 use crate::shared::{
-    BUCKET_WORDS, HASH_ASSIGN, HASH_ERASE, HASH_INSERT, HEADER_BYTES, MOST_PROBES, OVERFLOW_SHARE, SLICE_SLOTS,
-    TABLE_FORMAT,
+    BUCKET_WORDS, HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT, HASH_INSERT, HEADER_BYTES, MOST_PROBES, OVERFLOW_SHARE,
+    SLICE_SLOTS, TABLE_FORMAT,
 };
 use crate::{KeyType, ValueType};
 
@@ -70,6 +70,12 @@ fn formats_follow_from_infos() {
     for (key, value) in TYPES {
         for operation in HashOperation::ALL {
             let info = HasherInfo { key, value, ..HasherInfo::keys() }.operation(operation);
+            if operation.combines() && !matches!(value.size(), 4 | 8) {
+                let bytes = value.size();
+                let text = format!("{operation:?} combines values of 4 or 8 bytes, not of {bytes}");
+                assert_eq!(refused(info), format!("valueSize is malformed: {text}"));
+                continue;
+            }
             assert_eq!(info.check(), Ok(()));
             let format = Format::new(&info).unwrap();
             assert_eq!([format.key_words, format.value_words], [key.size() / 4, value.size() / 4]);
@@ -87,10 +93,10 @@ fn formats_follow_from_infos() {
             assert_eq!((sorter.key, sorter.value, sorter.begin_bit), (hash, moved, begin_bit));
         }
     }
-    let bits = |operation| Format::new(&HasherInfo::keys().operation(operation)).unwrap().operation_bits();
+    let change = |operation| Format::new(&HasherInfo::pairs().operation(operation)).unwrap().change();
     assert_eq!(
-        [HashOperation::Insert, HashOperation::Assign, HashOperation::Erase].map(bits),
-        [HASH_INSERT, HASH_ASSIGN, HASH_ERASE]
+        [HashOperation::Insert, HashOperation::Assign, HashOperation::Erase, HashOperation::Increment].map(change),
+        [HASH_INSERT, HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT]
     );
     let begin = |max_capacity| Format::new(&HasherInfo { max_capacity, ..HasherInfo::keys() }).unwrap().begin_bit();
     assert_eq!(
@@ -149,8 +155,10 @@ mod plans {
     fn planners(context: &Context) -> impl Iterator<Item = (HasherInfo, HashPlanner)> {
         let all = TYPES.into_iter().flat_map(|types| HashOperation::ALL.map(|operation| (types, operation)));
         let all = all.flat_map(|kind| [1024, 1 << 18, 0].map(|max_capacity| (kind, max_capacity)));
-        all.map(|(((key, value), operation), max_capacity)| {
-            let info = HasherInfo { key, value, max_capacity, ..HasherInfo::keys() }.operation(operation);
+        let all = all.map(|(((key, value), operation), max_capacity)| {
+            HasherInfo { key, value, max_capacity, ..HasherInfo::keys() }.operation(operation)
+        });
+        all.filter(|info| info.check().is_ok()).map(|info| {
             let options = Options { batches: true, deferred: true };
             (info, HashPlanner::new(context.device(), Format::new(&info).unwrap(), options).unwrap())
         })
@@ -176,10 +184,15 @@ mod plans {
             leftover_keys: range(keys),
             leftover_values: range(values),
             leftover_count: range(4).address,
+            count_out: range(4).address,
             status: range(4).address,
             ..HashInfo::default()
         };
         let all = match info.operation {
+            HashOperation::Export if flags & 4 == 0 => {
+                HashInfo { count: Count::host(count), values: Range::NONE, count_out: 0, ..all }
+            }
+            HashOperation::Export => HashInfo { count: Count::host(count), ..all },
             HashOperation::Clear => return HashInfo { count: Count::default(), ..all },
             HashOperation::Find if flags & 2 == 0 => HashInfo { values: Range::NONE, ..all },
             HashOperation::Find if flags & 4 == 0 => HashInfo { found: Range::NONE, ..all },
@@ -214,10 +227,11 @@ mod plans {
                 with_plan(&planner, request, flags % 3 == 0, |plan, size| {
                     let resources = plan.resources.iter().map(|resource| Rc::from([resource.range])).collect();
                     check(&[Truth { plan, resources }], std::slice::from_ref(plan));
-                    let needs_scratch = info.operation.changes();
+                    let changes = info.operation.changes();
+                    let needs_scratch = changes || info.operation == HashOperation::Export;
                     assert_eq!(size != 0, needs_scratch, "{plan}");
-                    let passes = if needs_scratch && count != 0 { 3 } else { 1 };
-                    assert!(plan.passes.len() >= passes && (needs_scratch || plan.passes.len() == 1), "{plan}");
+                    let passes = if changes && count != 0 { 3 } else { 1 };
+                    assert!(plan.passes.len() >= passes && (changes || plan.passes.len() == 1), "{plan}");
                 });
             }
         }
@@ -265,6 +279,9 @@ mod plans {
         assert_eq!(refused(&insert, HashInfo { leftover_keys: Range::NONE, ..lost }), text);
         let (_, clear) = of(HashOperation::Clear);
         assert_eq!(refused(&clear, good), "count is malformed: a table is cleared without keys");
+        let (info, export) = of(HashOperation::Export);
+        let on_device = HashInfo { count: Count::device(4, 9), ..batch(&info, 5000, 1000, 7) };
+        assert_eq!(refused(&export, on_device), "count is malformed: the room of an export is known to the host");
         let (_, erase) = of(HashOperation::Erase);
         assert_eq!(erase.check(&lost, &erase.arguments(&lost)), Ok(()), "an erasure leaves no key over");
     }

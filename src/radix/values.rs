@@ -176,7 +176,11 @@ impl Config<'_> {
                 SizedMerge { up_to: 0, run: values.shape, window: values.shape }.step(self.profile.merge.fan)
             }
             Constant::FullDigits => format.full_digits().into(),
-            Constant::Interface | Constant::InterfaceFunction | Constant::InterfaceKey | Constant::Operation => 0,
+            Constant::Interface
+            | Constant::InterfaceFunction
+            | Constant::InterfaceKey
+            | Constant::Operation
+            | Constant::Change => 0,
         });
         let variant = variant.of_module(values.module);
         if values.driver_specializes { variant.specialized_by_driver() } else { variant }

@@ -104,6 +104,7 @@ fn classes(constant: Constant, value: u32) -> Vec<String> {
         Constant::Operation => {
             [one_of(value & 0xff, "OPERATION_"), bits(value, "whole", &[(OPERATION_SEGMENTS, "segments")])].concat()
         }
+        Constant::Change => one_of(value, "HASH_"),
         Constant::Lanes => vec![value.to_string()],
         Constant::KeyWords | Constant::ValueWords | Constant::Wide | Constant::FullDigits => vec![value.to_string()],
         Constant::KeyBits => below(&[8, 16, 32]),

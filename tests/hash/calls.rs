@@ -32,6 +32,13 @@ impl<'a> Hashers<'a> {
             HashOperation::Assign => TrmHashOperation::Assign,
             HashOperation::Erase => TrmHashOperation::Erase,
             HashOperation::Find => TrmHashOperation::Find,
+            HashOperation::Add => TrmHashOperation::Add,
+            HashOperation::Min => TrmHashOperation::Min,
+            HashOperation::Max => TrmHashOperation::Max,
+            HashOperation::And => TrmHashOperation::And,
+            HashOperation::Or => TrmHashOperation::Or,
+            HashOperation::Increment => TrmHashOperation::Increment,
+            HashOperation::Export => TrmHashOperation::Export,
             _ => TrmHashOperation::Insert,
         };
         let c_info = TrmHasherCreateInfo {

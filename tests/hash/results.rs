@@ -143,6 +143,43 @@ pub(crate) fn equal_keys() {
     }
 }
 
+/// Values of equal keys, of the batch and of the table, are combined: also those of reserved keys, of keys of overflow
+/// slices, and of batches with more equal keys than a bucket has slots. Some values differ in one of two words only.
+/// Pipelines take most of the time, so each operation is tested with one or two formats.
+pub(crate) fn combined_values() {
+    let context = context(Setup::Native);
+    let kinds: [(Types, &[HashOperation]); 4] = [
+        (Types::PAIRS, &[HashOperation::Add, HashOperation::Max]),
+        (Types::ALL[6], &[HashOperation::Add, HashOperation::Min, HashOperation::Max]),
+        (Types::ALL[2], &[HashOperation::Or, HashOperation::Increment]),
+        (Types::ALL[7], &[HashOperation::And]),
+    ];
+    for (types, operations) in kinds {
+        let operations = if brief() { &operations[..1] } else { operations };
+        let mut random = Random::new(2);
+        let mut table = Table::new(&context, types, 2 * SLICE, 0);
+        for round in 0..2 {
+            for operation in operations {
+                for distinct in [5, 3 * SLICE / 2] {
+                    let keys = draw(types, 1500, distinct, &mut random);
+                    let mut batch = Batch::new(*operation, types, keys, &mut random);
+                    for word in batch.values.iter_mut().flatten() {
+                        *word >>= if random.below(2) == 0 { 0 } else { 31 };
+                    }
+                    table.apply(&batch);
+                    table.check(&[]);
+                }
+            }
+            if round == 0 {
+                // In the second round, some keys lie in the overflow slice.
+                let full = (2..2 * SLICE).map(|i| types.key_of(i)).collect();
+                let left = table.apply(&Batch::new(HashOperation::Insert, types, full, &mut random));
+                assert!(left.is_empty(), "{} keys are left over", left.len());
+            }
+        }
+    }
+}
+
 /// Keys with the same first bits of the hash belong to the same slice and bucket.
 pub(crate) fn adversarial_keys() {
     let context = context(Setup::Native);

@@ -4,7 +4,8 @@
 use crate::common::contexts::assert_silence;
 use crate::common::keys::Random;
 use ash::vk;
-use std::collections::HashMap;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range as Bytes;
 use trommel::host::{Buffer, Context};
 use trommel::{
@@ -85,6 +86,34 @@ impl Batch {
     }
 }
 
+/// Whether an operation inserts the keys that the table does not have.
+fn inserts(operation: HashOperation) -> bool {
+    use HashOperation::{Clear, Erase, Export, Find};
+    !matches!(operation, Clear | Erase | Export | Find)
+}
+
+/// A number of one or two words, the lower one first.
+fn number(words: &[u32]) -> u64 {
+    words.iter().rev().fold(0, |number, word| number << 32 | u64::from(*word))
+}
+
+/// The value that remains of that of the table, if there is one, and that of an item of the batch.
+fn combine(operation: HashOperation, old: Option<&Words>, new: &Words) -> Words {
+    let item = if operation == HashOperation::Increment { 1 } else { number(new) };
+    let numbers = old.map_or(item, |old| match operation {
+        HashOperation::Add | HashOperation::Increment => number(old).wrapping_add(item),
+        HashOperation::Min => number(old).min(item),
+        HashOperation::Max => number(old).max(item),
+        HashOperation::And => number(old) & item,
+        _ => number(old) | item,
+    });
+    match operation {
+        HashOperation::Insert => old.unwrap_or(new).clone(),
+        HashOperation::Assign => new.clone(),
+        _ => (0..new.len()).map(|word| (numbers >> (32 * word)) as u32).collect(),
+    }
+}
+
 /// Keys and values that an insertion may not have found room for.
 pub(crate) type Leftovers = Vec<(Words, Words)>;
 
@@ -113,8 +142,8 @@ pub(crate) struct Prepared {
     before: Vec<u32>,
     buffer: Buffer,
     _scratch: Buffer,
-    /// Keys, values, bits, left over keys and values, their number, the status, the count.
-    places: [Bytes<usize>; 8],
+    /// Keys, values, bits, left over keys and values, their number, the status, the count, the count of an export.
+    places: [Bytes<usize>; 9],
     pub(crate) info: HashInfo,
 }
 
@@ -131,7 +160,9 @@ pub(crate) struct Table<'a> {
     pub(crate) types: Types,
     pub(crate) capacity: u32,
     table: Buffer,
-    hashers: Vec<Hasher>,
+    max_capacity: u32,
+    /// In the order of `HashOperation::ALL`.
+    hashers: [OnceCell<Hasher>; HashOperation::ALL.len()],
     pub(crate) model: HashMap<Words, Words>,
     random: Random,
 }
@@ -145,21 +176,22 @@ const GUARD: u64 = 64;
 impl<'a> Table<'a> {
     /// An empty table. `max_capacity`: of the hashers.
     pub(crate) fn new(context: &'a Context, types: Types, capacity: u32, max_capacity: u32) -> Self {
-        let hashers = HashOperation::ALL.map(|operation| {
-            let info = HasherInfo { key: types.key, value: types.value, max_capacity, ..HasherInfo::keys() };
-            Hasher::new(context.device(), &info.operation(operation).batches()).expect("a hasher")
-        });
-        let bytes = hashers[0].table_size(capacity) + 2 * GUARD;
+        let bytes = trommel::hash::table_size(types.key, types.value, capacity).expect("a format") + 2 * GUARD;
         let mut random = Random::new(capacity.into());
         let table = context.upload(&random.words(bytes as usize / 4)).expect("a table");
-        let mut this = Self { context, types, capacity, table, hashers: hashers.into(), model: HashMap::new(), random };
+        let (hashers, model) = (Default::default(), HashMap::new());
+        let mut this = Self { context, types, capacity, table, max_capacity, hashers, model, random };
         this.apply(&Batch::new(HashOperation::Clear, types, Vec::new(), &mut Random::new(1)));
         this
     }
 
     pub(crate) fn hasher(&self, operation: HashOperation) -> &Hasher {
         let index = HashOperation::ALL.iter().position(|other| *other == operation).expect("all are there");
-        &self.hashers[index]
+        self.hashers[index].get_or_init(|| {
+            let (Types { key, value }, max_capacity) = (self.types, self.max_capacity);
+            let info = HasherInfo { key, value, max_capacity, ..HasherInfo::keys() }.operation(operation).batches();
+            Hasher::new(self.context.device(), &info).expect("a hasher")
+        })
     }
 
     pub(crate) fn range(&self) -> Range {
@@ -187,7 +219,7 @@ impl<'a> Table<'a> {
     pub(crate) fn prepare(&mut self, batch: &Batch) -> Prepared {
         let (types, hasher) = (self.types, self.hasher(batch.operation).clone());
         let items = batch.keys.len();
-        let changes = batch.operation == HashOperation::Insert || batch.operation == HashOperation::Assign;
+        let inserts = inserts(batch.operation);
         let mut memory = Memory { before: self.random.words(items * 16 + 256), end: 0 };
         let scratch_size = hasher.scratch_size(items as u32).expect("scratch");
         let keys = memory.input(&batch.keys.concat());
@@ -195,7 +227,7 @@ impl<'a> Table<'a> {
         let found = memory.place(items.div_ceil(32));
         let [leftover_keys, leftover_values] =
             [types.key_words(), types.value_words()].map(|words| memory.place(words * items));
-        let [leftover_count, status, count] = [0; 3].map(|_| memory.place(1));
+        let [leftover_count, status, count, count_out] = [0; 4].map(|_| memory.place(1));
         memory.before[count.start] = batch.count.unwrap_or(0);
         memory.place(0);
         assert!(memory.end <= memory.before.len());
@@ -214,40 +246,42 @@ impl<'a> Table<'a> {
                 None => Count::host(items as u32),
             },
             keys: range(&keys),
-            values: if changes { range(&values) } else { wanted(&values) },
+            values: if inserts { range(&values) } else { wanted(&values) },
             found: wanted(&found),
             leftover_keys: wanted(&leftover_keys),
             leftover_values: wanted(&leftover_values),
             leftover_count: address(&leftover_count),
+            count_out: address(&count_out),
             scratch: Scratch { buffer: scratch.handle(), offset: 0, size: scratch_size },
             status: address(&status),
             timestamps: None,
         };
-        let places = [keys, values, found, leftover_keys, leftover_values, leftover_count, status, count];
+        let places = [keys, values, found, leftover_keys, leftover_values, leftover_count, status, count, count_out];
         Prepared { before: memory.before, buffer, _scratch: scratch, places, info }
     }
 
     /// Applies a batch that has run to the model, and compares all outputs. Returns the keys that found no slot.
     pub(crate) fn check_batch(&mut self, batch: &Batch, prepared: &Prepared) -> Leftovers {
         let (types, len) = (self.types, batch.len());
-        let changes = batch.operation == HashOperation::Insert || batch.operation == HashOperation::Assign;
+        // Ones that are added have no array.
+        let list_words = if batch.operation == HashOperation::Increment { 0 } else { types.value_words() };
         let has_keys = batch.operation != HashOperation::Clear;
         let Prepared { before, buffer, places, .. } = prepared;
-        let [keys, values, found, leftover_keys, leftover_values, leftover_count, status, count] = places;
+        let [keys, values, found, leftover_keys, leftover_values, leftover_count, status, _, count_out] = places;
         let found_words = self.context.download::<u32>(buffer, before.len()).expect("memory");
         let mut expected = before.clone();
         let key_count = batch.keys.len();
         let mut leftovers = Leftovers::new();
         let mut is_full = 0;
-        if changes && batch.outputs {
+        if inserts(batch.operation) && batch.outputs {
             let count = found_words[leftover_count.start] as usize;
             assert!(count <= len, "{count} of {len} keys are left over");
             let part =
                 |place: &Bytes<usize>, words: usize, i: usize| found_words[place.start + words * i..][..words].to_vec();
             leftovers = (0..count)
-                .map(|i| (part(leftover_keys, types.key_words(), i), part(leftover_values, types.value_words(), i)))
+                .map(|i| (part(leftover_keys, types.key_words(), i), part(leftover_values, list_words, i)))
                 .collect();
-            for (place, words) in [(leftover_keys, types.key_words()), (leftover_values, types.value_words())] {
+            for (place, words) in [(leftover_keys, types.key_words()), (leftover_values, list_words)] {
                 let written = place.start..place.start + words * count;
                 expected[written.clone()].copy_from_slice(&found_words[written]);
             }
@@ -257,15 +291,11 @@ impl<'a> Table<'a> {
         let lost: Vec<&Words> = leftovers.iter().map(|(key, _)| key).collect();
         for (key, value) in batch.keys[..len].iter().zip(&batch.values) {
             match batch.operation {
-                HashOperation::Insert if !lost.contains(&key) => {
-                    self.model.entry(key.clone()).or_insert_with(|| value.clone());
+                operation if inserts(operation) && !lost.contains(&key) => {
+                    let value = combine(operation, self.model.get(key), value);
+                    self.model.insert(key.clone(), value);
                 }
-                HashOperation::Assign if !lost.contains(&key) => {
-                    self.model.insert(key.clone(), value.clone());
-                }
-                HashOperation::Erase => {
-                    self.model.remove(key);
-                }
+                HashOperation::Erase => _ = self.model.remove(key),
                 _ => {}
             }
         }
@@ -284,15 +314,41 @@ impl<'a> Table<'a> {
                 expected[found.start + word] = (word * 32..word * 32 + 32).map(bit).sum();
             }
         }
+        let mut clamped = batch.count.is_some_and(|count| count as usize > key_count);
+        if batch.operation == HashOperation::Export {
+            let written = self.model.len().min(key_count);
+            clamped = self.model.len() > key_count;
+            let mut arrays = vec![(keys, types.key_words())];
+            if batch.outputs {
+                expected[count_out.start] = written as u32;
+                arrays.push((values, types.value_words()));
+            }
+            for (place, words) in arrays {
+                let all = place.start..place.start + words * written;
+                expected[all.clone()].copy_from_slice(&found_words[all]);
+            }
+            self.check_export(&found_words, [keys, values], written, batch.outputs);
+        }
         if has_keys && batch.outputs {
-            let clamped = batch.count.is_some_and(|count| count as usize > key_count);
             expected[status.start] = is_full | if clamped { STATUS_COUNT_CLAMPED } else { 0 };
         }
         let wrong = (0..expected.len()).find(|word| found_words[*word] != expected[*word]);
         let wrong = wrong.map(|word| (word, found_words[word], expected[word]));
-        let places = [keys, values, found, leftover_keys, leftover_values, leftover_count, status, count];
         assert_eq!(wrong, None, "{:?} {types:?}, word, found, expected; arrays at {places:?}", batch.operation);
         leftovers
+    }
+
+    /// Checks that the keys of an export are different ones of the table, with their values.
+    fn check_export(&self, words: &[u32], places: [&Bytes<usize>; 2], count: usize, has_values: bool) {
+        let sizes = [self.types.key_words(), self.types.value_words()];
+        let part = |array: usize, i: usize| words[places[array].start + sizes[array] * i..][..sizes[array]].to_vec();
+        let keys: HashSet<Words> = (0..count).map(|i| part(0, i)).collect();
+        assert_eq!(keys.len(), count, "some key has been exported twice");
+        for i in 0..count {
+            let (key, value) = (part(0, i), has_values.then(|| part(1, i)));
+            let known = self.model.get(&key).unwrap_or_else(|| panic!("the table does not have key {key:x?}"));
+            assert!(value.is_none_or(|value| value == *known), "the value of key {key:x?}");
+        }
     }
 
     pub(crate) fn run(&self, record: impl Fn(vk::CommandBuffer) -> Result<()>) {
@@ -312,10 +368,21 @@ impl<'a> Table<'a> {
         let keys: Vec<Words> = self.model.keys().chain(others).cloned().collect();
         let batch = Batch::new(HashOperation::Find, self.types, keys, &mut Random::new(2));
         self.apply(&batch);
+        let room = self.model.len() as u32 + self.random.below(8);
+        let room = if self.random.below(4) == 0 { room / 2 } else { room };
+        self.export(room, true);
         let header = self.header();
         assert_eq!(header[3] as usize, self.model.len(), "the number of keys in the header");
         assert_eq!(header[4] as usize, self.erased_slots(), "the number of erased slots in the header");
         assert_silence(self.context);
+    }
+
+    /// Exports the table to arrays with room for so many keys.
+    pub(crate) fn export(&mut self, room: u32, outputs: bool) {
+        // The arrays are written.
+        let keys = (0..room).map(|i| self.types.key_of(i)).collect();
+        let batch = Batch::new(HashOperation::Export, self.types, keys, &mut Random::new(3));
+        self.apply(&Batch { outputs, ..batch });
     }
 
     /// Slots of erased keys.

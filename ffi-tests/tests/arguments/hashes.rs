@@ -38,7 +38,7 @@ fn hashers() -> Result<()> {
     let enums: [(&str, i32, Set); 3] = [
         ("keyType", TrmKeyType::U32X4 as i32, |info, value| info.key_type = value),
         ("valueType", TrmValueType::Index as i32, |info, value| info.value_type = value),
-        ("operation", TrmHashOperation::Find as i32, |info, value| info.operation = value),
+        ("operation", TrmHashOperation::Export as i32, |info, value| info.operation = value),
     ];
     for (name, last, set) in enums {
         for value in [-1, last + 1, i32::MAX, i32::MIN] {

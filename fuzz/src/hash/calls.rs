@@ -49,6 +49,7 @@ impl Primitive for Hashes {
                 offset_of!(TrmHashInfo, leftover_keys),
                 offset_of!(TrmHashInfo, leftover_values),
                 offset_of!(TrmHashInfo, leftover_count),
+                offset_of!(TrmHashInfo, count_out),
                 offset_of!(TrmHashInfo, status),
                 offset_of!(TrmHashInfo, count) + offset_of!(TrmCount, address),
             ],
@@ -157,15 +158,18 @@ impl Handle for Hasher {
     fn records(&self, image: &Image) -> bool {
         let info = image.effective::<TrmHashInfo>();
         let counts = self.1.inserts() && info.leftover_count != 0;
-        self.1.operation == CLEAR || info.count.max != 0 || info.status != 0 || counts
+        matches!(self.1.operation, CLEAR | EXPORT) || info.count.max != 0 || info.status != 0 || counts
     }
 }
 
 /// Values of TrmHashOperation.
-const INSERT: i32 = 0;
 const CLEAR: i32 = 1;
-const ASSIGN: i32 = 2;
+const ERASE: i32 = 3;
 const FIND: i32 = 4;
+/// The operations from this one on combine values.
+const ADD: i32 = 5;
+const INCREMENT: i32 = 10;
+const EXPORT: i32 = 11;
 
 /// Bits of TrmHasherCreateInfo::flags.
 const BATCHES: u32 = 1;
@@ -193,7 +197,11 @@ impl HasherModel {
     }
 
     fn inserts(&self) -> bool {
-        matches!(self.operation, INSERT | ASSIGN)
+        !matches!(self.operation, CLEAR | ERASE | FIND | EXPORT)
+    }
+
+    fn reads_values(&self) -> bool {
+        self.inserts() && self.operation != INCREMENT
     }
 
     /// Bytes of a table: 256 of a header, a word for each 32 slices in blocks of 64 bytes, and slices of 1024 slots.
@@ -210,13 +218,15 @@ fn judge_hasher(info: &TrmHasherCreateInfo, verdict: &mut Verdict) {
     verdict.known(info.key_type, 15, "keyType");
     judge_value(info.value_type, info.value_size, verdict);
     verdict.must(info.flags <= BATCHES | DEFERRED, MALFORMED, "flags");
-    verdict.known(info.operation, 5, "operation");
+    verdict.known(info.operation, EXPORT + 1, "operation");
     verdict.must(info.reserved == 0, MALFORMED, "reserved");
     let HasherModel { items, max_capacity, .. } = HasherModel::new(info);
     verdict.must(!items.narrow(), MALFORMED, "keyType");
     verdict.must(!items.index, MALFORMED, "valueType");
     verdict.must(items.value_size.is_multiple_of(4), MALFORMED, "valueSize");
     verdict.must(items.key_size().saturating_add(items.value_size) <= 16, MALFORMED, "bytes of key and value");
+    let combines = (ADD..=INCREMENT).contains(&info.operation);
+    verdict.must(!combines || matches!(items.value_size, 4 | 8), MALFORMED, "values that are combined");
     verdict.must(items.max_count <= NARROW, LARGE, "maxCount");
     verdict.must(max_capacity <= MOST_SLOTS, LARGE, "maxCapacity");
 }
@@ -232,31 +242,39 @@ fn judge_hash(model: &HasherModel, info: &TrmHashInfo, verdict: &mut Verdict) ->
     verdict.must(info.count.address.is_multiple_of(4), MISALIGNED, "count.address");
     verdict.must(info.status.is_multiple_of(4), MISALIGNED, "status");
     verdict.must(info.leftover_count.is_multiple_of(4), MISALIGNED, "leftoverCount");
-    let mut arrays = vec![Array::new(info.table, 16, model.table_size(info.capacity).into(), *operation != FIND)];
+    verdict.must(info.count_out.is_multiple_of(4), MISALIGNED, "countOut");
+    let is_read = matches!(*operation, FIND | EXPORT);
+    let mut arrays = vec![Array::new(info.table, 16, model.table_size(info.capacity).into(), !is_read)];
     let dense = |size| extent(count, size, 0);
     if *operation == CLEAR {
         verdict.must((count, info.count.address) == (0, 0), MALFORMED, "count of a table that is cleared");
     } else {
-        arrays.push(Array::new(info.keys, 4, dense(key), false));
+        arrays.push(Array::new(info.keys, 4, dense(key), *operation == EXPORT));
         arrays.push(Array::word(info.count.address, false));
         arrays.push(Array::word(info.status, true));
     }
     if model.inserts() {
-        arrays.push(Array::new(info.values, 4, dense(value), false));
         arrays.push(Array::word(info.leftover_count, true));
-        for (range, size) in [(info.leftover_keys, key), (info.leftover_values, value)] {
-            if given(range) {
+        if model.reads_values() {
+            arrays.push(Array::new(info.values, 4, dense(value), false));
+        }
+        let lists = [(info.leftover_keys, key, true), (info.leftover_values, value, model.reads_values())];
+        for (range, size, is_used) in lists {
+            if given(range) && is_used {
                 verdict.must(info.leftover_count != 0, MALFORMED, "left over items without their number");
                 arrays.push(Array::new(range, 4, dense(size), true));
             }
         }
     }
-    if *operation == FIND {
-        for (range, bytes) in [(info.values, dense(value)), (info.found, u128::from(count.div_ceil(32)) * 4)] {
-            if given(range) {
-                arrays.push(Array::new(range, 4, bytes, true));
-            }
-        }
+    if *operation == EXPORT {
+        verdict.must(info.count.address == 0, MALFORMED, "the count of an export on the device");
+        arrays.push(Array::word(info.count_out, true));
+    }
+    if is_read && given(info.values) {
+        arrays.push(Array::new(info.values, 4, dense(value), true));
+    }
+    if *operation == FIND && given(info.found) {
+        arrays.push(Array::new(info.found, 4, u128::from(count.div_ceil(32)) * 4, true));
     }
     judge_arrays(&arrays, verdict);
     arrays
@@ -270,7 +288,7 @@ fn any_hasher(random: &mut Random) -> TrmHasherCreateInfo {
         value_type,
         value_size: if value_type == 2 { 4 * random.pick(&[1, 2, 3]) } else { 0 },
         flags: random.pick(&[0, BATCHES, BATCHES, BATCHES | DEFERRED]),
-        operation: random.pick(&[0, 0, 1, 2, 3, 4, 4]),
+        operation: random.pick(&[0, 0, 1, 2, 3, 4, 4, 5, 6, 7, 8, 9, 10, 11, 11]),
         max_count: max_count(random),
         max_capacity: if random.once_in(2) { 0 } else { 1 + random.count(MOST_SLOTS - 1) },
         ..empty()
@@ -294,8 +312,9 @@ fn hash(random: &mut Random, model: &HasherModel, most: u32, space: &mut Space) 
     let max = if has_keys { count(random, &items, most) } else { 0 };
     let mut info = TrmHashInfo {
         capacity: random.count(max_capacity.min(most)).max(1),
-        count: TrmCount { max, address: if has_keys { take_word(random, space) } else { 0 } },
+        count: TrmCount { max, address: if has_keys && operation != EXPORT { take_word(random, space) } else { 0 } },
         leftover_count: take_word(random, space),
+        count_out: take_word(random, space),
         status: take_word(random, space),
         timestamps: timestamps(random),
         ..empty()
@@ -305,7 +324,7 @@ fn hash(random: &mut Random, model: &HasherModel, most: u32, space: &mut Space) 
     if has_keys {
         wants.push((&mut info.keys, keys, 4));
     }
-    if model.inserts() || operation == FIND && random.once_in(2) {
+    if model.reads_values() || matches!(operation, FIND | EXPORT) && random.once_in(2) {
         wants.push((&mut info.values, values, 4));
     }
     if operation == FIND && random.once_in(2) {

@@ -25,6 +25,33 @@ const COUNT: u32 = 4;
 /// Most slots of a table, unless a batch is larger.
 const SLOTS: u32 = 1 << 16;
 
+/// A number of one or two words, the lower one first.
+fn number(words: &[u32]) -> u64 {
+    words.iter().rev().fold(0, |number, word| number << 32 | u64::from(*word))
+}
+
+/// Whether an operation inserts keys that the table does not have.
+fn inserts(operation: HashOperation) -> bool {
+    use HashOperation::{Clear, Erase, Export, Find};
+    !matches!(operation, Clear | Erase | Export | Find)
+}
+
+/// The value that remains of that of the table, if there is one, and that of an item of the batch.
+fn combine(operation: HashOperation, old: Option<&Words>, new: &Words) -> Words {
+    let item = if operation == HashOperation::Increment { 1 } else { number(new) };
+    let apply: fn(u64, u64) -> u64 = match operation {
+        HashOperation::Insert => return old.unwrap_or(new).clone(),
+        HashOperation::Assign => return new.clone(),
+        HashOperation::Min => u64::min,
+        HashOperation::Max => u64::max,
+        HashOperation::And => |old, item| old & item,
+        HashOperation::Or => |old, item| old | item,
+        _ => u64::wrapping_add,
+    };
+    let bytes = old.map_or(item, |old| apply(number(old), item)).to_le_bytes();
+    words(&bytes[..4 * new.len()])
+}
+
 /// A table and a batch.
 #[derive(Clone, Debug)]
 struct Scene {
@@ -133,13 +160,13 @@ impl Scene {
     fn after(&self) -> HashMap<Words, Words> {
         let mut items = self.before.clone();
         match self.operation {
-            HashOperation::Insert => {
-                self.items().for_each(|(key, value)| _ = items.entry(key.clone()).or_insert_with(|| value.clone()));
-            }
-            HashOperation::Assign => self.items().for_each(|(key, value)| _ = items.insert(key.clone(), value.clone())),
             HashOperation::Erase => self.items().for_each(|(key, _)| _ = items.remove(key)),
             HashOperation::Clear => items.clear(),
-            _ => {}
+            HashOperation::Find | HashOperation::Export => {}
+            operation => self.items().for_each(|(key, value)| {
+                let value = combine(operation, items.get(key), value);
+                items.insert(key.clone(), value);
+            }),
         }
         items
     }
@@ -214,7 +241,7 @@ impl Hashing {
     }
 
     fn inserts(&self) -> bool {
-        matches!(self.operation(), HashOperation::Insert | HashOperation::Assign)
+        inserts(self.operation())
     }
 
     /// The outputs of a search.
@@ -240,6 +267,43 @@ impl Hashing {
         arrays
     }
 
+    /// The outputs of an export. Its keys are different ones of the table, with their values.
+    fn exported(ask: &Ask, scene: Scene, noise: &mut Random) -> Vec<Array> {
+        let sizes = [scene.shape.key_words, scene.shape.value_words].map(|words| 4 * words);
+        let count = scene.before.len().min(ask.items as usize);
+        let mut arrays = vec![Array::room("keys", 4, sizes[0], ask.items as usize, noise)];
+        if ask.results & VALUES != 0 && sizes[1] != 0 {
+            arrays.push(Array::room("values", 4, sizes[1], ask.items as usize, noise));
+        }
+        arrays.iter_mut().for_each(Array::free_all);
+        let before: Vec<_> = arrays.iter().map(|array| array.before.clone()).collect();
+        if ask.results & COUNT != 0 {
+            arrays.push(Array::results("count out", &[u32::try_from(count).unwrap_or(u32::MAX)], noise));
+        }
+        arrays[0].check = Some(Check(Arc::new(move |found| {
+            let arrays = [found.bytes("keys"), found.bytes("values")];
+            for ((array, size), before) in arrays.into_iter().zip(sizes).zip(&before) {
+                if array[count * size..] != before[count * size..] {
+                    return Err("memory behind the exported items has been written".into());
+                }
+            }
+            let mut seen = HashSet::new();
+            for index in 0..count {
+                let part = |number: usize| words(&arrays[number][sizes[number] * index..][..sizes[number]]);
+                let key = part(0);
+                let value = scene.before.get(&key).ok_or_else(|| format!("the table does not have key {key:x?}"))?;
+                if before.len() > 1 && part(1) != *value {
+                    return Err(format!("key {key:x?} has the value {value:x?}, not {:x?}", part(1)));
+                }
+                if !seen.insert(key) {
+                    return Err(format!("key {:x?} is exported twice", part(0)));
+                }
+            }
+            Ok(())
+        })));
+        arrays
+    }
+
     fn info(&self, ask: &Ask, ranges: &ArrayRanges) -> HashInfo {
         HashInfo {
             table: ranges.range("table"),
@@ -251,6 +315,7 @@ impl Hashing {
             leftover_keys: ranges.range("leftover keys"),
             leftover_values: ranges.range("leftover values"),
             leftover_count: ranges.address("leftover count"),
+            count_out: ranges.address("count out"),
             status: ranges.address("status"),
             ..HashInfo::default()
         }
@@ -263,7 +328,10 @@ impl Handle for Hashing {
         let (items, mut noise) = (ask.items as usize, ask.stream(Stream::Segments));
         let [key, value] = [scene.shape.key_words, scene.shape.value_words].map(|words| 4 * words);
         let mut table = Array::input("table", 16, 4, bytes(&scene.table));
-        let mut arrays = vec![Array::input("keys", 4, key, bytes(scene.keys.iter().flatten()))];
+        let mut arrays = Vec::new();
+        if self.operation() != HashOperation::Export {
+            arrays.push(Array::input("keys", 4, key, bytes(scene.keys.iter().flatten())));
+        }
         arrays.extend(ask.count.array("count"));
         let clamped = if ask.count.is_clamped(ask.items) { STATUS_COUNT_CLAMPED } else { 0 };
         let mut status = Array::results("status", &[clamped], &mut noise);
@@ -271,7 +339,11 @@ impl Handle for Hashing {
             // It is not written.
             status.expected.clone_from(&status.before);
         }
-        if self.operation() == HashOperation::Find {
+        if self.operation() == HashOperation::Export {
+            let clamped = scene.before.len() > ask.items as usize;
+            status = Array::results("status", &[if clamped { STATUS_COUNT_CLAMPED } else { 0 }], &mut noise);
+            arrays.extend(Self::exported(ask, scene, &mut noise));
+        } else if self.operation() == HashOperation::Find {
             arrays.extend(Self::searched(ask, &scene, &mut noise));
         } else {
             table.free_all();
@@ -281,6 +353,8 @@ impl Handle for Hashing {
                 arrays.push(Array::input("values", 4, value.max(1), bytes(scene.values.iter().flatten())));
                 if ask.results & COUNT != 0 {
                     room.push(Array::room("leftover count", 4, 4, 1, &mut noise));
+                    // Ones that are added have no array.
+                    let value = if self.operation() == HashOperation::Increment { 0 } else { value };
                     let lists = [("leftover keys", KEYS, key), ("leftover values", VALUES, value)];
                     for ((role, bit, size), before) in lists.into_iter().zip(&mut before) {
                         if ask.results & bit != 0 && size != 0 {

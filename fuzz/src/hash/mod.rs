@@ -19,7 +19,7 @@ pub struct Hashes;
 pub(crate) static PRIMITIVE: Hashes = Hashes;
 
 /// Changes of tables are the most complex.
-const OPERATIONS: [HashOperation; 8] = [
+const OPERATIONS: [HashOperation; 15] = [
     HashOperation::Insert,
     HashOperation::Insert,
     HashOperation::Assign,
@@ -28,6 +28,13 @@ const OPERATIONS: [HashOperation; 8] = [
     HashOperation::Erase,
     HashOperation::Find,
     HashOperation::Clear,
+    HashOperation::Add,
+    HashOperation::Min,
+    HashOperation::Max,
+    HashOperation::And,
+    HashOperation::Or,
+    HashOperation::Increment,
+    HashOperation::Export,
 ];
 
 fn draw_info(limits: &Limits, random: &mut Random) -> HasherInfo {
@@ -101,7 +108,12 @@ impl HandleInfo for Info {
         // A table may have several slots for each key.
         let bytes = 4 * (keys::size(self.0.key) + value_size(self.0.value));
         let ask = Ask::draw(&limits, bytes, false, random);
-        if self.0.operation == HashOperation::Clear { Ask { items: 0, count: CountAt::Host, ..ask } } else { ask }
+        match self.0.operation {
+            HashOperation::Clear => Ask { items: 0, count: CountAt::Host, ..ask },
+            // The room of the arrays.
+            HashOperation::Export => Ask { count: CountAt::Host, ..ask },
+            _ => ask,
+        }
     }
 
     fn simpler(&self) -> Vec<Box<dyn HandleInfo>> {
@@ -111,6 +123,8 @@ impl HandleInfo for Info {
             HasherInfo { deferred: false, ..info },
             HasherInfo { max_capacity: 0, ..info },
             HasherInfo { max_capacity: 1024, ..info },
+            HasherInfo { operation: HashOperation::Add, ..info },
+            HasherInfo { operation: HashOperation::Insert, ..info },
             HasherInfo { value: ValueType::None, ..info },
             HasherInfo { value: ValueType::U32, ..info },
             HasherInfo { key: KeyType::U32, ..info },

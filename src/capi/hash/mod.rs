@@ -151,15 +151,17 @@ pub unsafe extern "C" fn trmGetHasherTimestampCount(
 /// TrmResult result = trmCmdHash(commandBuffer, inserter, &insert);
 /// @endcode
 ///
-/// - Commands: one dispatch for TRM_HASH_OPERATION_FIND and TRM_HASH_OPERATION_CLEAR. Otherwise the hashes of the keys,
-///   a sort by their first bits, and two more, with barriers between them. Timestamps and labels if requested.
+/// - Commands: one dispatch for TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_CLEAR.
+///   TRM_HASH_OPERATION_EXPORT also fills a word of scratch. Otherwise the hashes of the keys, a sort by their first
+///   bits, and two more, with barriers between them. Timestamps and labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read and on the count,
 ///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch, SHADER_STORAGE_WRITE on outputs.
-///   TRM_HASH_OPERATION_FIND only reads the table.
+///   TRM_HASH_OPERATION_FIND and TRM_HASH_OPERATION_EXPORT only read the table. TRM_HASH_OPERATION_EXPORT has
+///   ALL_TRANSFER, TRANSFER_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table) and
 ///   after it (uses of the table, reads of the outputs). Two calls with the same scratch need a barrier between them
-///   as well.
+///   as well. For TRM_HASH_OPERATION_EXPORT, the barrier for scratch includes ALL_TRANSFER.
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: as trmCmdSort().
@@ -201,6 +203,13 @@ fn hasher_info(info: &TrmHasherCreateInfo) -> Result<HasherInfo> {
         (TrmHashOperation::Assign as i32, HashOperation::Assign),
         (TrmHashOperation::Erase as i32, HashOperation::Erase),
         (TrmHashOperation::Find as i32, HashOperation::Find),
+        (TrmHashOperation::Add as i32, HashOperation::Add),
+        (TrmHashOperation::Min as i32, HashOperation::Min),
+        (TrmHashOperation::Max as i32, HashOperation::Max),
+        (TrmHashOperation::And as i32, HashOperation::And),
+        (TrmHashOperation::Or as i32, HashOperation::Or),
+        (TrmHashOperation::Increment as i32, HashOperation::Increment),
+        (TrmHashOperation::Export as i32, HashOperation::Export),
     ];
     Ok(HasherInfo {
         key: key_type(info.key_type)?,
@@ -225,6 +234,7 @@ fn hash_info(info: &TrmHashInfo) -> HashInfo {
         leftover_keys: range(info.leftover_keys),
         leftover_values: range(info.leftover_values),
         leftover_count: info.leftover_count,
+        count_out: info.count_out,
         scratch: scratch(info.scratch),
         status: info.status,
         timestamps: timestamps(info.timestamps),

@@ -30,6 +30,21 @@ pub enum TrmHashOperation {
     Erase = 3,
     /// Writes for each key whether the table has it, and its value.
     Find = 4,
+    /// Inserts keys with their values, or adds the values to those that the table has: modulo 2^32 or 2^64. Equal keys
+    /// of a batch receive the sum of their values. Values have 4 or 8 bytes, as for the operations that follow.
+    Add = 5,
+    /// As TRM_HASH_OPERATION_ADD: the smaller one of two unsigned values remains.
+    Min = 6,
+    /// As TRM_HASH_OPERATION_ADD: the larger one of two unsigned values remains.
+    Max = 7,
+    /// As TRM_HASH_OPERATION_ADD, with the bitwise and of two values.
+    And = 8,
+    /// As TRM_HASH_OPERATION_ADD, with the bitwise or of two values.
+    Or = 9,
+    /// As TRM_HASH_OPERATION_ADD, of ones: counts the occurrences of each key. Values of the batch are not read.
+    Increment = 10,
+    /// Writes all keys of the table and their values, in any order.
+    Export = 11,
 }
 
 /// Flag in TrmHasherCreateInfo::flags: the hasher may be used in batches of several problems.
@@ -102,12 +117,14 @@ pub struct TrmHashInfo {
     pub capacity: u32,
     /// 0.
     pub reserved: u32,
-    /// Number of keys. Zeros for TRM_HASH_OPERATION_CLEAR.
+    /// Number of keys. For TRM_HASH_OPERATION_EXPORT: the number of keys that the arrays have room for, on the host.
+    /// Zeros for TRM_HASH_OPERATION_CLEAR.
     pub count: TrmCount,
-    /// count.max keys.
+    /// count.max keys. TRM_HASH_OPERATION_EXPORT writes them; other operations read them.
     pub keys: TrmRange,
     /// count.max values. Insertions read them. TRM_HASH_OPERATION_FIND writes the value of each key, or all ones if the
-    /// table does not have the key; zeros: values are not wanted. Otherwise not used.
+    /// table does not have the key. TRM_HASH_OPERATION_EXPORT writes the value of each key. For both, zeros: values are
+    /// not wanted. Otherwise not used.
     pub values: TrmRange,
     /// For TRM_HASH_OPERATION_FIND: count.max bits, rounded up to whole words. Bit i % 32 of word i / 32 is set if the
     /// table has key i. Zeros: not wanted.
@@ -123,10 +140,14 @@ pub struct TrmHashInfo {
     /// trmGetHasherScratch() bytes or more. In a batch: zeros.
     pub scratch: TrmScratch,
     /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED and TRM_STATUS_TABLE_FULL bits. 0: no
-    /// status. Not written by TRM_HASH_OPERATION_CLEAR.
+    /// status. Not written by TRM_HASH_OPERATION_CLEAR. Of TRM_HASH_OPERATION_EXPORT, the count is clamped if the
+    /// arrays have room for fewer keys than the table has.
     pub status: VkDeviceAddress,
     /// trmGetHasherTimestampCount() queries. Not used in a batch.
     pub timestamps: TrmTimestamps,
+    /// For TRM_HASH_OPERATION_EXPORT: device address of a uint32_t that receives the number of keys that have been
+    /// written. 0: not wanted.
+    pub count_out: VkDeviceAddress,
 }
 
 infos! {
@@ -142,7 +163,7 @@ declarations! {
         }
         TrmHashInfo {
             s_type, struct_size, p_next, hasher, table, capacity, reserved, count, keys, values, found, leftover_keys,
-            leftover_values, leftover_count, scratch, status, timestamps
+            leftover_values, leftover_count, scratch, status, timestamps, count_out
         }
     }
     values {
@@ -156,5 +177,12 @@ declarations! {
         "TRM_HASH_OPERATION_ASSIGN" = TrmHashOperation::Assign,
         "TRM_HASH_OPERATION_ERASE" = TrmHashOperation::Erase,
         "TRM_HASH_OPERATION_FIND" = TrmHashOperation::Find,
+        "TRM_HASH_OPERATION_ADD" = TrmHashOperation::Add,
+        "TRM_HASH_OPERATION_MIN" = TrmHashOperation::Min,
+        "TRM_HASH_OPERATION_MAX" = TrmHashOperation::Max,
+        "TRM_HASH_OPERATION_AND" = TrmHashOperation::And,
+        "TRM_HASH_OPERATION_OR" = TrmHashOperation::Or,
+        "TRM_HASH_OPERATION_INCREMENT" = TrmHashOperation::Increment,
+        "TRM_HASH_OPERATION_EXPORT" = TrmHashOperation::Export,
     }
 }

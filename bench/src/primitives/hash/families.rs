@@ -38,7 +38,10 @@ pub(super) fn families() -> Vec<Family> {
     families.extend(inserted_and_found("keys_", KEYS, 80, SIZES));
     families.extend([
         Family::new("hash_assign_load80", at_80(Action::Assign), SIZES),
+        Family::new("hash_add_load80", at_80(Action::Add), SIZES),
+        Family::new("hash_count_64_load80", at_80(Action::Count), LONG_SIZES),
         Family::new("hash_erase_load80", at_80(Action::EraseHalf), ERASED_SIZES),
+        Family::new("hash_export_load80", at_80(Action::Export), SIZES),
         Family::new("hash_clear", Hashing::new(PAIRS, Action::Clear), CLEARED),
     ]);
     for load in [0, 80] {

@@ -17,6 +17,7 @@ impl HandleInfo for HasherInfo {
         Some(match hasher.info().operation {
             HashOperation::Clear => "fill",
             HashOperation::Find => "probe",
+            HashOperation::Export => "scan",
             _ => "sorted_slices",
         })
     }

@@ -29,6 +29,9 @@ const SLICES: usize = 1;
 /// Slots of the tables that hashers for small tables take.
 const SMALL_TABLE: u32 = 1 << 18;
 
+/// Occurrences of each key, on average, where they are counted.
+const REPEATS: u32 = 64;
+
 /// What a case times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
@@ -38,12 +41,18 @@ pub(super) enum Action {
     InsertInto(u32),
     /// An assignment of other values to all keys of the table.
     Assign,
+    /// An addition to the values of all keys of the table.
+    Add,
+    /// The occurrences of keys are counted in an empty table: `REPEATS` of each key, on average.
+    Count,
     /// An erasure of half of the keys of the table.
     EraseHalf,
     /// A search for all keys of the table.
     FindHits,
     /// A search for as many keys that the table does not have.
     FindMisses,
+    /// An export of all keys of the table and their values: pairs of words.
+    Export,
     /// The clearing of a table with so many slots as the case has items.
     Clear,
 }
@@ -72,8 +81,11 @@ impl Hashing {
         match self.action {
             Action::Insert | Action::InsertInto(_) => HashOperation::Insert,
             Action::Assign => HashOperation::Assign,
+            Action::Add => HashOperation::Add,
+            Action::Count => HashOperation::Increment,
             Action::EraseHalf => HashOperation::Erase,
             Action::FindHits | Action::FindMisses => HashOperation::Find,
+            Action::Export => HashOperation::Export,
             Action::Clear => HashOperation::Clear,
         }
     }
@@ -81,28 +93,40 @@ impl Hashing {
     /// Items that the table has before a batch of `n`.
     fn earlier(&self, n: u32) -> u32 {
         match self.action {
-            Action::Insert | Action::Clear => 0,
+            Action::Insert | Action::Clear | Action::Count => 0,
             Action::InsertInto(slots) => narrow(u64::from(slots) * u64::from(self.load) / 100),
             Action::EraseHalf => n.saturating_mul(2),
-            Action::Assign | Action::FindHits | Action::FindMisses => n,
+            Action::Assign | Action::Add | Action::FindHits | Action::FindMisses | Action::Export => n,
         }
+    }
+
+    /// Bits of the keys of a batch of `n` that is counted.
+    fn counted_bits(n: u32) -> u32 {
+        (n / REPEATS).max(1).ilog2()
     }
 
     /// Slots of the table of a batch of `n`.
     pub(super) fn capacity(&self, n: u32) -> u32 {
         match self.action {
             Action::InsertInto(slots) => slots,
-            _ => narrow((u64::from(self.earlier(n).max(n)) * 100).div_ceil(self.load.into())),
+            Action::Count => self.slots_for(1 << Self::counted_bits(n)),
+            _ => self.slots_for(self.earlier(n).max(n)),
         }
+    }
+
+    /// Slots that so many keys fill to the load.
+    fn slots_for(&self, keys: u32) -> u32 {
+        narrow((u64::from(keys) * 100).div_ceil(self.load.into()))
     }
 
     /// The keys of a batch of `n`.
     fn keys(&self, n: u32) -> Keys {
         match self.action {
-            Action::Insert | Action::InsertInto(_) | Action::FindMisses | Action::Clear => {
+            Action::Insert | Action::InsertInto(_) | Action::FindMisses | Action::Export | Action::Clear => {
                 Keys::Distinct(self.earlier(n))
             }
-            Action::Assign | Action::EraseHalf | Action::FindHits => Keys::Shuffled(self.earlier(n)),
+            Action::Assign | Action::Add | Action::EraseHalf | Action::FindHits => Keys::Shuffled(self.earlier(n)),
+            Action::Count => Keys::LowBits(Self::counted_bits(n)),
         }
     }
 
@@ -124,6 +148,23 @@ impl Hashing {
         HasherInfo { max_capacity, ..self.info.operation(operation) }
     }
 
+    /// Checks that the exported pairs are those of the table.
+    fn check_export(contents: &Contents) -> Result<(), String> {
+        let pairs = |arrays: &[Option<Arc<Vec<u32>>>], numbers: [usize; 2]| -> Option<Vec<u64>> {
+            let [keys, values] = numbers.map(|number| arrays.get(number).cloned().flatten());
+            let both = |(key, value): (&u32, &u32)| u64::from(*key) << 32 | u64::from(*value);
+            let mut pairs: Vec<u64> = keys?.iter().zip(values?.iter()).map(both).collect();
+            pairs.sort_unstable();
+            Some(pairs)
+        };
+        let exported = pairs(&contents.outputs, [KEYS, RESULTS]).ok_or("no pairs")?;
+        let expected = pairs(&contents.inputs, [EARLIER_KEYS, EARLIER_VALUES]).ok_or("no input")?;
+        match exported.iter().zip(&expected).find(|(pair, expected)| pair != expected) {
+            Some((pair, expected)) => Err(format!("the pair {pair:#x} is exported, not {expected:#x}")),
+            None => Ok(()),
+        }
+    }
+
     /// Checks that a cleared table has no keys.
     fn check_empty(words: &[u32]) -> Result<(), String> {
         let slices = words.get(SLICES).ok_or("no table")?;
@@ -140,6 +181,12 @@ impl Hashing {
     }
 }
 
+/// Whether an operation inserts the keys that the table does not have.
+fn inserts(operation: HashOperation) -> bool {
+    use HashOperation::{Clear, Erase, Export, Find};
+    !matches!(operation, Clear | Erase | Export | Find)
+}
+
 /// A number of items or slots. Numbers that are too large for a table stay so.
 fn narrow(wide: u64) -> u32 {
     u32::try_from(wide).unwrap_or(u32::MAX)
@@ -150,7 +197,7 @@ impl Workload for Hashing {
     fn bytes_per_item(&self) -> u32 {
         let (key, value) = (self.info.key.size(), self.info.value.size());
         match self.action {
-            Action::EraseHalf => key,
+            Action::EraseHalf | Action::Count => key,
             // A bit for each key of a set is less than a byte.
             _ => key + value,
         }
@@ -178,6 +225,9 @@ impl Workload for Hashing {
             let words = contents.outputs.get(TABLE).cloned().flatten().ok_or("no table")?;
             return Self::check_empty(&words);
         }
+        if self.action == Action::Export {
+            return Self::check_export(contents);
+        }
         let [found, leftovers] = [FOUND, LEFTOVERS].map(|table| contents.tables.get(table).and_then(Option::as_ref));
         if let Some(count) = leftovers.and_then(|words| words.first())
             && *count != 0
@@ -199,6 +249,14 @@ impl Workload for Hashing {
         if self.action == Action::EraseHalf {
             (0..n).for_each(|index| erased[shuffled(index, queries) as usize] = true);
         }
+        // The occurrences of each key.
+        let mask = (1 << Self::counted_bits(n)) - 1;
+        let mut counts = vec![0u32; if self.action == Action::Count { mask as usize + 1 } else { 0 }];
+        let keys = contents.inputs.get(KEYS).and_then(Option::as_ref).filter(|_| self.action == Action::Count);
+        let key = |query: u32| keys.map_or(0, |keys| keys[query as usize] & mask) as usize;
+        if self.action == Action::Count {
+            (0..n).for_each(|query| counts[key(query)] += 1);
+        }
         for query in 0..queries {
             // The item with the value of the key, if the table has it.
             let item = match self.action {
@@ -215,7 +273,14 @@ impl Workload for Hashing {
             }
             let Some(results) = &results else { continue };
             let result = results.item(query as usize);
+            let one_word = |column: &Option<Column>, index: u32| column.as_ref()?.item(index as usize).next();
             let is_right = match item {
+                _ if self.action == Action::Count => result.eq([counts[key(query)]]),
+                _ if self.action == Action::Add => {
+                    let words = (one_word(&earlier, shuffled(query, n)), one_word(&values, query));
+                    let (Some(earlier), Some(added)) = words else { return Err("no values".into()) };
+                    result.eq([earlier.wrapping_add(added)])
+                }
                 Some((values, index)) => result.eq(values.as_ref().ok_or("no values")?.item(index as usize)),
                 None => result.eq(std::iter::repeat_n(u32::MAX, size / 4)),
             };
@@ -266,7 +331,11 @@ impl HashWork {
 
     /// Whether the check reads bits.
     fn has_bits(&self) -> bool {
-        self.work.action != Action::Clear && !(self.work.is_search() && self.work.has_values())
+        match self.work.action {
+            Action::Clear | Action::Export => false,
+            Action::FindHits | Action::FindMisses => !self.work.has_values(),
+            _ => true,
+        }
     }
 }
 
@@ -290,11 +359,14 @@ impl Operation for HashWork {
         };
         let is_clear = work.action == Action::Clear;
         let (earlier, batch) = (work.earlier(n), if is_clear { 0 } else { n });
-        let reads_values = matches!(work.operation(), HashOperation::Insert | HashOperation::Assign);
+        let reads_values = inserts(work.operation()) && work.operation() != HashOperation::Increment;
         let blocks = narrow(self.clearer.table_size(work.capacity(n)) / u64::from(BLOCK));
         let (_, queries) = work.queries(n);
+        let exported =
+            ArrayInfo { stride: key, sides: [true, true], capacity: batch, items: Some(batch), ..ArrayInfo::default() };
+        let is_export = work.action == Action::Export;
         vec![
-            input(Content::Keys(work.keys(n)), key, batch),
+            if is_export { exported } else { input(Content::Keys(work.keys(n)), key, batch) },
             input(Content::Values, if reads_values { value } else { 0 }, batch),
             input(Content::Keys(Keys::Distinct(0)), key, earlier),
             input(Content::Values, value, earlier),
@@ -318,8 +390,8 @@ impl Operation for HashWork {
     fn tables(&self, _inputs: &[Option<Arc<Source>>]) -> Vec<Table> {
         let (_, queries) = self.work.queries(self.n);
         let output = |exists: bool, words: u32| if exists { Table::Output(words.into()) } else { Table::Absent };
-        let inserts = matches!(self.work.operation(), HashOperation::Insert | HashOperation::Assign);
-        vec![output(self.has_bits(), queries.div_ceil(32)), output(inserts, 1)]
+        let counts = inserts(self.work.operation()) || self.work.action == Action::Export;
+        vec![output(self.has_bits(), queries.div_ceil(32)), output(counts, 1)]
     }
 
     fn scratch_size(&self) -> trommel::Result<u64> {
@@ -347,6 +419,11 @@ impl Operation for HashWork {
         let info = match self.work.operation() {
             HashOperation::Clear => self.info(memory),
             HashOperation::Find => self.search(memory, KEYS, self.n, self.has_bits()),
+            HashOperation::Export => HashInfo {
+                keys: memory.whole(KEYS, 1),
+                count_out: memory.table(LEFTOVERS).address,
+                ..self.search(memory, KEYS, self.n, false)
+            },
             _ => HashInfo {
                 count: Count::host(self.n),
                 keys: memory.whole(KEYS, 0),
@@ -359,7 +436,7 @@ impl Operation for HashWork {
     }
 
     fn inspection<'a>(&'a self, memory: &'a Memory) -> Vec<Box<dyn Step + 'a>> {
-        if self.work.is_search() || self.work.action == Action::Clear {
+        if self.work.is_search() || matches!(self.work.action, Action::Clear | Action::Export) {
             return Vec::new();
         }
         let (keys, count) = self.work.queries(self.n);
@@ -397,6 +474,37 @@ mod tests {
             assert_eq!(check(action, &[7, 8], Some(&[3]), Some(1)), Err("1 keys have found no slot".into()));
             assert!(check(action, &[7, 2], Some(&[3]), Some(0)).is_err(), "an earlier value");
         }
+    }
+
+    #[test]
+    fn combined_values_are_sums_and_counts() {
+        let of = [0, 1].map(|query| shuffled(query, 2) + 1 + [7, 8][query as usize]);
+        assert_eq!(check(Action::Add, &of, Some(&[3]), Some(0)), Ok(()));
+        assert!(check(Action::Add, &[of[0], of[1] + 1], Some(&[3]), Some(0)).is_err());
+        // 256 items of four keys.
+        let keys: Vec<u32> = (0..256).map(|i| i % 4).collect();
+        let check = |count: u32| {
+            let results = keys.iter().map(|key| if *key == 3 { count } else { 64 }).collect::<Vec<_>>();
+            let mut contents = contents(Action::Count, &results, Some(&[u32::MAX; 8]), Some(0));
+            contents.inputs[KEYS] = Some(Arc::new(keys.clone()));
+            Hashing::new(HasherInfo::pairs(), Action::Count).check(256, &contents)
+        };
+        assert_eq!(check(64), Ok(()));
+        assert!(check(63).is_err());
+    }
+
+    #[test]
+    fn exports_have_the_pairs_of_the_table_in_any_order() {
+        let array = |words: &[u32]| Some(Arc::new(words.to_vec()));
+        let check = |keys: &[u32], values: &[u32]| {
+            let inputs = vec![None, None, array(&[5, 6]), array(&[1, 2]), None, None];
+            let outputs = vec![array(keys), None, None, None, None, array(values)];
+            let contents = Contents { inputs, outputs, tables: vec![None, None] };
+            Hashing::new(HasherInfo::pairs(), Action::Export).check(2, &contents)
+        };
+        assert_eq!(check(&[6, 5], &[2, 1]), Ok(()));
+        assert!(check(&[6, 5], &[1, 2]).is_err());
+        assert!(check(&[6, 6], &[2, 2]).is_err());
     }
 
     #[test]

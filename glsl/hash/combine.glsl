@@ -1,0 +1,79 @@
+// Combines the values of a batch with those of the table, after all keys have slots and the slice has been stored. New
+// keys have the identity until then. The operations commute, so the result does not depend on the order of execution.
+//
+// Atomic operations of 32 bits suffice for values of two words. An addition carries. Of minima and maxima, the upper
+// words are combined first: a smaller or larger one makes the lower word the identity. In a second round, only values
+// with this upper word are combined.
+
+const bool ORDERS = CHANGE == HASH_MIN || CHANGE == HASH_MAX;
+const uint ROUNDS = ORDERS && VALUE_WORDS == 2 ? 2 : 1;
+
+// Returns the word before.
+uint combine_word(Words target, uint w, uint value) {
+    if (CHANGE == HASH_MIN) return atomicMin(target.v[w], value);
+    if (CHANGE == HASH_MAX) return atomicMax(target.v[w], value);
+    if (CHANGE == HASH_AND) return atomicAnd(target.v[w], value);
+    if (CHANGE == HASH_OR) return atomicOr(target.v[w], value);
+    return atomicAdd(target.v[w], value);
+}
+
+void combine_value(Words target, uint value[MOST_VALUE_WORDS], uint round) {
+    if (VALUE_WORDS == 1) {
+        combine_word(target, 0, value[0]);
+    } else if (!ORDERS) {
+        uint before = combine_word(target, 0, value[0]);
+        bool adds = CHANGE == HASH_ADD || CHANGE == HASH_INCREMENT;
+        uint upper = value[1] + (adds && before + value[0] < before ? 1 : 0);
+        if (!adds || upper != 0) combine_word(target, 1, upper);
+    } else if (round == 0) {
+        uint before = combine_word(target, 1, value[1]);
+        bool replaces = CHANGE == HASH_MIN ? value[1] < before : value[1] > before;
+        if (replaces) atomicExchange(target.v[0], IDENTITY);
+    } else if (target.v[1] == value[1]) {
+        combine_word(target, 0, value[0]);
+    }
+}
+
+// Combines the value of an item, unless it belongs to another workgroup, or its key has no slot in this slice.
+void combine_item(uint position, uint round) {
+    uint first = hash_at(position);
+    if (!is_own(first)) return;
+    uint key[KEY_WORDS];
+    if (HASH_IS_KEY) unhash_key(first, second_hash_at(position), key);
+    else key_at(position, key);
+    uint reserved = reserved_index(key);
+    Words target = reserved_value(min(reserved, 1));
+    if (reserved == NOT_RESERVED) {
+        uint unused, second;
+        hash_key(key, unused, second);
+        bool is_bounded;
+        uint at = find_slot(key, tag_of(key, second), first, own_probe(first, second), is_bounded);
+        if (at == NO_SLOT) return;
+        uint slot = at % COLUMN * SLOTS + at / COLUMN;
+        target = Words(advance(slice_address(own_slice()), uvec2((slot * SLOT_WORDS + KEY_WORDS) * 4, 0)));
+    }
+    uint value[MOST_VALUE_WORDS];
+    [[unroll]] for (uint w = 0; w < MOST_VALUE_WORDS; ++w) value[w] = w == 0 ? 1 : 0;
+    if (CHANGE != HASH_INCREMENT) load_value(owner_of_item(position), value);
+    combine_value(target, value, round);
+}
+
+// Combines the values of the items of this workgroup.
+void combine_items(uint begin, uint end) {
+    for (uint round = 0; round < ROUNDS; ++round) {
+        controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared,
+                       gl_SemanticsAcquireRelease);
+#ifdef OVERFLOW
+        // Those that have no place in their home slices.
+        Words spilled = Words(scratch_part(args.spilled));
+        for (uint index = begin / 32 + thread_id(); index * 32 < end; index += THREADS) {
+            for (uint word = spilled.v[index]; word != 0; word &= word - 1) {
+                uint position = index * 32 + findLSB(word);
+                if (position >= begin && position < end) combine_item(position, round);
+            }
+        }
+#else
+        for (uint position = begin + thread_id(); position < end; position += THREADS) combine_item(position, round);
+#endif
+    }
+}

@@ -1,0 +1,91 @@
+// Writes the keys of a table and their values, in any order.
+//
+// In:  the table; a cursor of zero.
+// Out: keys, and values unless their address is null, up to max_count of them; their number; the status.
+// Workgroups: one for each slice, overflow slices included.
+// Memory order: each workgroup takes its positions by an atomic addition to the cursor.
+// Progress: never waits.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#define PUSH HashPush
+
+layout(push_constant, scalar) uniform Push {
+    PUSH args;
+};
+
+#include "radix/scratch.glsl"
+#include "hash/table.glsl"
+
+// The slots of this workgroup with keys, in any order. Those of reserved keys follow the slice.
+shared uint sh_slots[SLICE_SLOTS + 2];
+shared uint sh_count;
+// The position of the first key.
+shared uint sh_begin;
+
+// Loads the key and the value of a slot. Its key comes first.
+void load_entry(uvec2 slice, uint slot, out uint entry[SLOT_WORDS]) {
+    if (slot < SLICE_SLOTS) {
+        load_slot(slice, slot, entry);
+        return;
+    }
+    uint reserved = slot - SLICE_SLOTS;
+    [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) entry[w] = 0xffffffffu;
+    entry[KEY_WORDS - 1] -= reserved;
+    Words value = reserved_value(reserved);
+    [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) entry[KEY_WORDS + w] = value.v[w];
+}
+
+void export_entry(uint position, uint entry[SLOT_WORDS]) {
+    Words keys = Words(advance(args.problem.keys, bytes_of(position, KEY_WORDS * 4)));
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys.v[w] = entry[w];
+    if (VALUE_WORDS == 0 || is_null(args.problem.values)) return;
+    Words values = Words(advance(args.problem.values, bytes_of(position, VALUE_WORDS * 4)));
+    [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) values.v[w] = entry[KEY_WORDS + w];
+}
+
+// Writes the number of keys and the status. One invocation.
+void write_results() {
+    uint keys = Header(args.problem.table).v[0].entries;
+    bool clamped = keys > args.problem.max_count;
+    if (!is_null(args.problem.count_out)) Words(args.problem.count_out).v[0] = min(keys, args.problem.max_count);
+    if (!is_null(args.problem.status)) Words(args.problem.status).v[0] = clamped ? STATUS_COUNT_CLAMPED : 0;
+}
+
+void main() {
+    uint slice = linear_group();
+    if (slice >= args.problem.slices + overflow_slices()) return;
+    if (slice == 0 && thread_id() == 0) write_results();
+    if (thread_id() == 0) sh_count = 0;
+    barrier();
+
+    // 1. Find the keys. The first workgroup has the reserved ones as well: one thread each.
+    uvec2 address = slice_address(slice);
+    uint entry[SLOT_WORDS];
+    uint own = 0;
+    [[unroll]] for (uint k = 0; k < SLICE_SLOTS / THREADS; ++k) {
+        uint key[KEY_WORDS];
+        load_slot(address, k * THREADS + thread_id(), entry);
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = entry[w];
+        if (reserved_index(key) == NOT_RESERVED) own |= 1u << k;
+    }
+    if (own != 0) {
+        uint at = atomicAdd(sh_count, bitCount(own));
+        for (; own != 0; own &= own - 1) sh_slots[at++] = findLSB(own) * THREADS + thread_id();
+    }
+    if (slice == 0 && thread_id() < 2 && Header(args.problem.table).v[0].reserved[thread_id()] != 0) {
+        sh_slots[atomicAdd(sh_count, 1u)] = SLICE_SLOTS + thread_id();
+    }
+    barrier();
+
+    // 2. Take their positions, and write them: neighboring threads to neighboring positions.
+    if (thread_id() == 0) sh_begin = atomicAdd(Words(scratch_part(args.state)).v[0], sh_count);
+    barrier();
+    for (uint k = thread_id(); k < sh_count && sh_begin + k < args.problem.max_count; k += THREADS) {
+        load_entry(address, sh_slots[k], entry);
+        export_entry(sh_begin + k, entry);
+    }
+}
