@@ -71,6 +71,6 @@ pub(crate) fn shown(path: &Path) -> String {
 mod tests {
     #[test]
     fn examples_in_other_languages_are_none_of_ours() {
-        assert_eq!(super::examples().unwrap(), ["lbvh", "sssp", "tlas", "weld"]);
+        assert_eq!(super::examples().unwrap(), ["join", "lbvh", "sssp", "tlas", "weld"]);
     }
 }
