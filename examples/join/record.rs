@@ -18,6 +18,12 @@ const LAST_STAGE: u32 = 7;
 /// The stages, each between two timestamps.
 pub(crate) const STAGES: [&str; LAST_STAGE as usize] = ["insert", "find", "gather", "add", "count", "export", "sort"];
 
+/// Groups in the order of their cities.
+type ByCity = Vec<(u32, Group)>;
+
+/// Milliseconds of each stage.
+type Times = [f64; STAGES.len()];
+
 /// An export's fill of scratch, and all uses of scratch by kernels.
 const SCRATCH_READY: (vk::PipelineStageFlags2, vk::AccessFlags2) = (
     vk::PipelineStageFlags2::from_raw(
@@ -195,7 +201,7 @@ impl<'a> Join<'a> {
     }
 
     /// Runs the query. Returns the groups by city, and the milliseconds of each stage if the queue has timestamps.
-    pub(crate) fn run(&self) -> Result<(Vec<(u32, Group)>, Option<[f64; STAGES.len()]>)> {
+    pub(crate) fn run(&self) -> Result<(ByCity, Option<Times>)> {
         let cmd = self.commands.begin(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
         // SAFETY: the command buffer is recording; its resources live as long as the device.
         unsafe {
@@ -262,18 +268,18 @@ impl<'a> Join<'a> {
             next(2);
             self.gather(cmd);
             next(3);
-            for (i, groups) in (0..).zip(&self.groups) {
+            for (groups, (stage, leftovers)) in self.groups.iter().zip([(4, 3), (5, 4)]) {
                 let combined = HashInfo {
                     count: Count::host(self.rows),
                     keys: column(&buffers.order_cities, 4),
                     // Not read by an increment.
                     values: column(&buffers.amounts, 8),
-                    leftover_count: word(3 + i),
+                    leftover_count: word(leftovers),
                     scratch,
                     ..self.table(groups)
                 };
                 groups.combine.cmd_hash(cmd, &combined)?;
-                next(4 + i as u32);
+                next(stage);
             }
             for (i, groups) in (0..).zip(&self.groups) {
                 let exported = HashInfo {

@@ -36,7 +36,10 @@ impl Relations {
     /// average.
     pub(crate) fn generate(rows: u32) -> Self {
         let cities = (rows / 100).max(1);
-        let draw = |i: u32, of: u32, salt: u32| (u64::from(mix(mix(i) ^ salt)) * u64::from(of) >> 32) as u32;
+        let draw = |i: u32, of: u32, salt: u32| {
+            let share = u64::from(mix(mix(i) ^ salt)) * u64::from(of);
+            (share >> 32) as u32
+        };
         let customer = |i: u32| mix(draw(i, rows, 1) + if draw(i, 4, 2) == 0 { rows } else { 0 });
         Self {
             customers: (0..rows).map(mix).collect(),
