@@ -1032,22 +1032,22 @@ typedef struct TrmHashInfo {
     uint32_t capacity;
     /// 0.
     uint32_t reserved;
-    /// Number of keys. For TRM_HASH_OPERATION_EXPORT: the number of keys that the arrays have room for, on the host.
-    /// Zeros for TRM_HASH_OPERATION_CLEAR.
+    /// Number of keys, at most the hasher's maxCount. For TRM_HASH_OPERATION_EXPORT: the number of keys that the arrays
+    /// have room for, on the host. Zeros for TRM_HASH_OPERATION_CLEAR.
     struct TrmCount count;
     /// count.max keys. TRM_HASH_OPERATION_EXPORT writes them; other operations read them.
     struct TrmRange keys;
-    /// count.max values. Insertions read them. TRM_HASH_OPERATION_FIND writes the value of each key, or all ones if the
-    /// table does not have the key. TRM_HASH_OPERATION_EXPORT writes the value of each key. For both, zeros: values are
-    /// not wanted. Otherwise not used.
+    /// count.max values. Insertions read them, but TRM_HASH_OPERATION_INCREMENT does not. TRM_HASH_OPERATION_FIND
+    /// writes the value of each key, or all ones if the table does not have the key. TRM_HASH_OPERATION_EXPORT writes
+    /// the value of each key. For both, zeros: values are not wanted. Otherwise not used.
     struct TrmRange values;
     /// For TRM_HASH_OPERATION_FIND: count.max bits, rounded up to whole words. Bit i % 32 of word i / 32 is set if the
     /// table has key i. Zeros: not wanted.
     struct TrmRange found;
-    /// For insertions: room for count.max keys. The device writes the keys that found no slot, in any order. Zeros: not
-    /// wanted.
+    /// For insertions, which are all operations that insert keys: room for count.max keys. The device writes the keys
+    /// that found no slot, in any order; of equal keys of the batch, each one. Zeros: not wanted.
     struct TrmRange leftoverKeys;
-    /// As leftoverKeys, their values.
+    /// As leftoverKeys, their values. Not used by TRM_HASH_OPERATION_INCREMENT.
     struct TrmRange leftoverValues;
     /// For insertions: device address of a uint32_t that receives the number of keys that found no slot. 0: not wanted;
     /// then the left over keys are not written either.
@@ -1055,8 +1055,8 @@ typedef struct TrmHashInfo {
     /// trmGetHasherScratch() bytes or more. In a batch: zeros.
     struct TrmScratch scratch;
     /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED and TRM_STATUS_TABLE_FULL bits. 0: no
-    /// status. Not written by TRM_HASH_OPERATION_CLEAR. Of TRM_HASH_OPERATION_EXPORT, the count is clamped if the
-    /// arrays have room for fewer keys than the table has.
+    /// status. Not written by TRM_HASH_OPERATION_CLEAR. TRM_HASH_OPERATION_EXPORT writes TRM_STATUS_OUTPUT_CLAMPED if
+    /// the arrays have room for fewer keys than the table has.
     VkDeviceAddress status;
     /// trmGetHasherTimestampCount() queries. Not used in a batch.
     struct TrmTimestamps timestamps;
@@ -1487,7 +1487,7 @@ TrmResult trmGetHasherReady(TrmHasher hasher, VkBool32 *ready);
 TrmResult trmGetHasherTableSize(TrmHasher hasher, uint32_t capacity, VkDeviceSize *size);
 
 /// Returns the bytes of scratch that suffice for every batch of at most maxCount keys. The size is non-decreasing in
-/// maxCount. 0 for searches and for clearing. Changes of a table need 8 to 32 bytes for each key.
+/// maxCount. 0 for searches and for clearing, 4 for an export. Changes of a table need 4 to 32 bytes for each key.
 ///
 /// @param maxCount At most the hasher's maxCount.
 TrmResult trmGetHasherScratch(TrmHasher hasher, uint32_t maxCount, VkDeviceSize *size);

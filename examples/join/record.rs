@@ -12,8 +12,8 @@ use trommel::{
     ValueType,
 };
 
-/// Invocations of a workgroup.
-const WORKGROUP: u32 = 128;
+/// Orders of a workgroup: 4 for each of 128 invocations.
+const WORKGROUP: u32 = 512;
 const LAST_STAGE: u32 = 7;
 /// The stages, each between two timestamps.
 pub(crate) const STAGES: [&str; LAST_STAGE as usize] = ["insert", "find", "gather", "add", "count", "export", "sort"];

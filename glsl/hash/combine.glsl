@@ -29,7 +29,7 @@ void combine_value(Words target, uint value[MOST_VALUE_WORDS], uint round) {
         uint before = combine_word(target, 1, value[1]);
         bool replaces = CHANGE == HASH_MIN ? value[1] < before : value[1] > before;
         if (replaces) atomicExchange(target.v[0], IDENTITY);
-    } else if (target.v[1] == value[1]) {
+    } else if (load_relaxed(target, 1) == value[1]) {
         combine_word(target, 0, value[0]);
     }
 }
@@ -42,7 +42,7 @@ void combine_item(uint position, uint round) {
     if (HASH_IS_KEY) unhash_key(first, second_hash_at(position), key);
     else key_at(position, key);
     uint reserved = reserved_index(key);
-    Words target = reserved_value(min(reserved, 1));
+    uvec2 target = reserved_value(min(reserved, 1));
     if (reserved == NOT_RESERVED) {
         uint unused, second;
         hash_key(key, unused, second);
@@ -50,12 +50,12 @@ void combine_item(uint position, uint round) {
         uint at = find_slot(key, tag_of(key, second), first, own_probe(first, second), is_bounded);
         if (at == NO_SLOT) return;
         uint slot = at % COLUMN * SLOTS + at / COLUMN;
-        target = Words(advance(slice_address(own_slice()), uvec2((slot * SLOT_WORDS + KEY_WORDS) * 4, 0)));
+        target = advance(slice_address(own_slice()), uvec2((slot * SLOT_WORDS + KEY_WORDS) * 4, 0));
     }
     uint value[MOST_VALUE_WORDS];
     [[unroll]] for (uint w = 0; w < MOST_VALUE_WORDS; ++w) value[w] = w == 0 ? 1 : 0;
     if (CHANGE != HASH_INCREMENT) load_value(owner_of_item(position), value);
-    combine_value(target, value, round);
+    combine_value(Words(target), value, round);
 }
 
 // Combines the values of the items of this workgroup.

@@ -35,7 +35,7 @@ void load_entry(uvec2 slice, uint slot, out uint entry[SLOT_WORDS]) {
     uint reserved = slot - SLICE_SLOTS;
     [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) entry[w] = 0xffffffffu;
     entry[KEY_WORDS - 1] -= reserved;
-    Words value = reserved_value(reserved);
+    Words value = Words(reserved_value(reserved));
     [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) entry[KEY_WORDS + w] = value.v[w];
 }
 
@@ -52,7 +52,7 @@ void write_results() {
     uint keys = Header(args.problem.table).v[0].entries;
     bool clamped = keys > args.problem.max_count;
     if (!is_null(args.problem.count_out)) Words(args.problem.count_out).v[0] = min(keys, args.problem.max_count);
-    if (!is_null(args.problem.status)) Words(args.problem.status).v[0] = clamped ? STATUS_COUNT_CLAMPED : 0;
+    if (!is_null(args.problem.status)) Words(args.problem.status).v[0] = clamped ? STATUS_OUTPUT_CLAMPED : 0;
 }
 
 void main() {

@@ -158,7 +158,7 @@ void main() {
         found = is_item && header.v[0].reserved[reserved] != 0;
         pending = false;
         if (VALUE_WORDS != 0 && found) {
-            [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) value[w] = reserved_value(reserved).v[w];
+            [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) value[w] = Words(reserved_value(reserved)).v[w];
         }
     }
 

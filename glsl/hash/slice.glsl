@@ -265,7 +265,8 @@ void load_first_value(uint owner, out uint value[MOST_VALUE_WORDS]) {
 }
 
 // Stores the slice, each full bucket in an order of its keys that stores the filter. A value may come from another slot
-// of the slice, so all are loaded first. Returns the home slices of the keys, if they share the slice: a bit for each.
+// of the slice, so all are loaded first. If values are combined, keys and owners in shared memory are those of the
+// stored slice afterwards. Returns the home slices of the keys, if they share the slice: a bit for each.
 uint store_slice() {
     for (uint bucket = thread_id(); bucket < BUCKETS; bucket += THREADS) {
         bool has_filter = is_full(bucket) && !(sh_has_erased != 0 && has_erased(bucket));

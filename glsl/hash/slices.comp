@@ -8,7 +8,7 @@
 // Workgroups: one for each slice.
 // Memory order: a workgroup is the only one that accesses its slice, except for overflow slices and marks: home slices
 //               read them, and a later dispatch writes them. Reserved entries of the header belong to the slice of
-//               their key. Counters are atomic.
+//               their key. Counters are atomic, and so are combinations of values after the slice has been stored.
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -187,7 +187,7 @@ void apply_reserved(uint reserved) {
     if (ERASES || has_entry && !ASSIGNS) return;
     uint value[MOST_VALUE_WORDS];
     load_first_value(owner, value);
-    [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) reserved_value(reserved).v[w] = value[w];
+    [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) Words(reserved_value(reserved)).v[w] = value[w];
 }
 
 // Applies an item with this first hash. `searches`: an insertion first looks for the key. Slots that are being filled
@@ -352,7 +352,7 @@ void main() {
     barrier();
 
     // 4. Close the gaps, and store the slice. Keys come home from the overflow slice, unless they may be among those to
-    //    be erased there. The values of new keys are combined after that.
+    //    be erased there. Then values are combined.
     if (ERASES && sh_has_erased != 0 && (!overflows || sh_spilled == 0)) close_all_gaps(overflows, begin);
     if (thread_id() < 2) apply_reserved(thread_id());
     uint homes = store_slice();

@@ -31,9 +31,9 @@ layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Header {
     HashHeader v[];
 };
 
-// The value of a reserved key.
-Words reserved_value(uint reserved) {
-    return Words(advance(args.problem.table, uvec2((RESERVED_VALUES + 4 * reserved) * 4, 0)));
+// Address of the value of a reserved key.
+uvec2 reserved_value(uint reserved) {
+    return advance(args.problem.table, uvec2((RESERVED_VALUES + 4 * reserved) * 4, 0));
 }
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Pairs {

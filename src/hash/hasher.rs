@@ -21,17 +21,17 @@ pub struct HashInfo {
     pub count: Count,
     /// `count.max` keys. An export writes them; other operations read them.
     pub keys: Range,
-    /// `count.max` values. Insertions read them. A search writes the value of each key, or all ones if the table does
-    /// not have the key. An export writes the value of each key. For both, [`Range::NONE`]: values are not wanted.
-    /// Otherwise not used.
+    /// `count.max` values. Insertions read them, but [`crate::HashOperation::Increment`] does not. A search writes the
+    /// value of each key, or all ones if the table does not have the key. An export writes the value of each key. For
+    /// both, [`Range::NONE`]: values are not wanted. Otherwise not used.
     pub values: Range,
     /// For a search: `count.max` bits, rounded up to whole words. Bit `i % 32` of word `i / 32` is set if the table has
     /// key `i`. [`Range::NONE`]: not wanted.
     pub found: Range,
-    /// For insertions: room for `count.max` keys. The device writes the keys that found no slot, in any order; of equal
-    /// keys of the batch, each one. [`Range::NONE`]: not wanted.
+    /// For insertions, which are all operations that insert keys: room for `count.max` keys. The device writes the keys
+    /// that found no slot, in any order; of equal keys of the batch, each one. [`Range::NONE`]: not wanted.
     pub leftover_keys: Range,
-    /// As `leftover_keys`, their values.
+    /// As `leftover_keys`, their values. Not used by [`crate::HashOperation::Increment`].
     pub leftover_values: Range,
     /// For insertions: device address of a `u32` that receives the number of keys that found no slot. 0: not wanted;
     /// then the left over keys are not written either.
@@ -40,9 +40,9 @@ pub struct HashInfo {
     pub count_out: vk::DeviceAddress,
     /// [`Hasher::scratch_size`] bytes or more.
     pub scratch: Scratch,
-    /// Device address of a `u32` that receives [`crate::STATUS_COUNT_CLAMPED`] and [`crate::STATUS_TABLE_FULL`] bits.
-    /// 0: no status. Not written when a table is cleared. Of an export, the count is clamped if the arrays have room
-    /// for fewer keys than the table has.
+    /// Device address of a `u32` that receives [`crate::STATUS_COUNT_CLAMPED`] and [`crate::STATUS_TABLE_FULL`] bits;
+    /// of an export [`crate::STATUS_OUTPUT_CLAMPED`], if the arrays have room for fewer keys than the table has. 0: no
+    /// status. Not written when a table is cleared.
     pub status: vk::DeviceAddress,
     /// The queries for timestamps of the passes: [`Hasher::timestamp_count`] of them. Not in a batch.
     pub timestamps: Option<Timestamps>,
@@ -117,7 +117,7 @@ impl Hasher {
     }
 
     /// Bytes of scratch that suffice for every batch of at most `max_count` keys. Non-decreasing in `max_count`. 0 for
-    /// searches and for clearing, one word for an export. Changes of a table need 8 to 32 bytes for each key.
+    /// searches and for clearing, one word for an export. Changes of a table need 4 to 32 bytes for each key.
     ///
     /// # Errors
     /// [`crate::Error::TooLarge`] above [`HasherInfo::max_count`].

@@ -18,13 +18,13 @@ shared_constants! {
     const OVERFLOW_SHARE = 32;
     /// Most buckets of a slice that are probed for a key.
     const MOST_PROBES = 16;
-    /// Adds the keys that the table does not have. Of equal keys of a batch, the first one.
+    /// Inserts the keys that the table does not have. Of equal keys of a batch, the first one.
     const HASH_INSERT = 0;
-    /// Adds keys, or replaces their values. Of equal keys of a batch, the last one.
+    /// Inserts keys, or replaces their values. Of equal keys of a batch, the last one.
     const HASH_ASSIGN = 1;
     /// Removes keys.
     const HASH_ERASE = 2;
-    /// Adds keys, or combines their values with those of the table: this change and those that follow.
+    /// Inserts keys, or combines their values with those of the table: this change and those that follow.
     const HASH_ADD = 3;
     const HASH_MIN = 4;
     const HASH_MAX = 5;
@@ -98,7 +98,8 @@ shared_structs! {
         /// Part of scratch: a bit for each position. One of a slice is set if keys have moved there from its overflow
         /// slice.
         moved: u32,
-        /// Part of scratch: two words, `STATE_USED` and `STATE_MOVED`.
+        /// Part of scratch: two words, `STATE_USED` and `STATE_MOVED`. For an export: the number of positions that have
+        /// been taken.
         state: u32,
         /// Part of scratch: the first position of each bin of the sort, and the number of items.
         bins: u32,

@@ -10,7 +10,7 @@ use std::ops::Range as Bytes;
 use trommel::host::{Buffer, Context};
 use trommel::{
     Count, HashInfo, HashOperation, Hasher, HasherInfo, KeyType, Range, Result, STATUS_COUNT_CLAMPED,
-    STATUS_TABLE_FULL, Scratch, ValueType,
+    STATUS_OUTPUT_CLAMPED, STATUS_TABLE_FULL, Scratch, ValueType,
 };
 
 /// The words of a key or of a value.
@@ -272,7 +272,7 @@ impl<'a> Table<'a> {
         let mut expected = before.clone();
         let key_count = batch.keys.len();
         let mut leftovers = Leftovers::new();
-        let mut is_full = 0;
+        let mut flags = 0;
         if inserts(batch.operation) && batch.outputs {
             let count = found_words[leftover_count.start] as usize;
             assert!(count <= len, "{count} of {len} keys are left over");
@@ -286,7 +286,7 @@ impl<'a> Table<'a> {
                 expected[written.clone()].copy_from_slice(&found_words[written]);
             }
             expected[leftover_count.start] = count as u32;
-            is_full = if count == 0 { 0 } else { STATUS_TABLE_FULL };
+            flags = if count == 0 { 0 } else { STATUS_TABLE_FULL };
         }
         let lost: Vec<&Words> = leftovers.iter().map(|(key, _)| key).collect();
         for (key, value) in batch.keys[..len].iter().zip(&batch.values) {
@@ -317,7 +317,8 @@ impl<'a> Table<'a> {
         let mut clamped = batch.count.is_some_and(|count| count as usize > key_count);
         if batch.operation == HashOperation::Export {
             let written = self.model.len().min(key_count);
-            clamped = self.model.len() > key_count;
+            clamped = false;
+            flags = if self.model.len() > key_count { STATUS_OUTPUT_CLAMPED } else { 0 };
             let mut arrays = vec![(keys, types.key_words())];
             if batch.outputs {
                 expected[count_out.start] = written as u32;
@@ -330,7 +331,7 @@ impl<'a> Table<'a> {
             self.check_export(&found_words, [keys, values], written, batch.outputs);
         }
         if has_keys && batch.outputs {
-            expected[status.start] = is_full | if clamped { STATUS_COUNT_CLAMPED } else { 0 };
+            expected[status.start] = flags | if clamped { STATUS_COUNT_CLAMPED } else { 0 };
         }
         let wrong = (0..expected.len()).find(|word| found_words[*word] != expected[*word]);
         let wrong = wrong.map(|word| (word, found_words[word], expected[word]));

@@ -7,6 +7,8 @@
 #extension GL_EXT_scalar_block_layout : require
 
 layout(local_size_x = 128) in;
+// Orders of an invocation.
+const uint ORDERS = 4;
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Words { uint v[]; };
 
@@ -20,14 +22,16 @@ layout(push_constant, scalar) uniform Args {
 } args;
 
 void main() {
-    uint i = gl_GlobalInvocationID.x;
-    if (i >= args.order_count) {
-        return;
+    for (uint k = 0; k < ORDERS; ++k) {
+        uint i = (gl_WorkGroupID.x * ORDERS + k) * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+        if (i >= args.order_count) {
+            return;
+        }
+        uint row = Words(args.rows).v[i];
+        uint city = 0xffffffffu;
+        if (row < args.customer_count) {
+            city = Words(args.cities).v[row];
+        }
+        Words(args.order_cities).v[i] = city;
     }
-    uint row = Words(args.rows).v[i];
-    uint city = 0xffffffffu;
-    if (row < args.customer_count) {
-        city = Words(args.cities).v[row];
-    }
-    Words(args.order_cities).v[i] = city;
 }

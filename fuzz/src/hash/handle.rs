@@ -10,8 +10,8 @@ use ash::vk;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use trommel::{
-    HashInfo, HashOperation, Hasher, HasherInfo, MergeSequence, Request, STATUS_COUNT_CLAMPED, STATUS_TABLE_FULL,
-    Scratch,
+    HashInfo, HashOperation, Hasher, HasherInfo, MergeSequence, Request, STATUS_COUNT_CLAMPED, STATUS_OUTPUT_CLAMPED,
+    STATUS_TABLE_FULL, Scratch,
 };
 
 #[derive(Debug)]
@@ -341,7 +341,7 @@ impl Handle for Hashing {
         }
         if self.operation() == HashOperation::Export {
             let clamped = scene.before.len() > ask.items as usize;
-            status = Array::results("status", &[if clamped { STATUS_COUNT_CLAMPED } else { 0 }], &mut noise);
+            status = Array::results("status", &[if clamped { STATUS_OUTPUT_CLAMPED } else { 0 }], &mut noise);
             arrays.extend(Self::exported(ask, scene, &mut noise));
         } else if self.operation() == HashOperation::Find {
             arrays.extend(Self::searched(ask, &scene, &mut noise));

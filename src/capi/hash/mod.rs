@@ -96,7 +96,7 @@ pub unsafe extern "C" fn trmGetHasherTableSize(
 }
 
 /// Returns the bytes of scratch that suffice for every batch of at most maxCount keys. The size is non-decreasing in
-/// maxCount. 0 for searches and for clearing. Changes of a table need 8 to 32 bytes for each key.
+/// maxCount. 0 for searches and for clearing, 4 for an export. Changes of a table need 4 to 32 bytes for each key.
 ///
 /// @param maxCount At most the hasher's maxCount.
 #[unsafe(no_mangle)]

@@ -117,22 +117,22 @@ pub struct TrmHashInfo {
     pub capacity: u32,
     /// 0.
     pub reserved: u32,
-    /// Number of keys. For TRM_HASH_OPERATION_EXPORT: the number of keys that the arrays have room for, on the host.
-    /// Zeros for TRM_HASH_OPERATION_CLEAR.
+    /// Number of keys, at most the hasher's maxCount. For TRM_HASH_OPERATION_EXPORT: the number of keys that the arrays
+    /// have room for, on the host. Zeros for TRM_HASH_OPERATION_CLEAR.
     pub count: TrmCount,
     /// count.max keys. TRM_HASH_OPERATION_EXPORT writes them; other operations read them.
     pub keys: TrmRange,
-    /// count.max values. Insertions read them. TRM_HASH_OPERATION_FIND writes the value of each key, or all ones if the
-    /// table does not have the key. TRM_HASH_OPERATION_EXPORT writes the value of each key. For both, zeros: values are
-    /// not wanted. Otherwise not used.
+    /// count.max values. Insertions read them, but TRM_HASH_OPERATION_INCREMENT does not. TRM_HASH_OPERATION_FIND
+    /// writes the value of each key, or all ones if the table does not have the key. TRM_HASH_OPERATION_EXPORT writes
+    /// the value of each key. For both, zeros: values are not wanted. Otherwise not used.
     pub values: TrmRange,
     /// For TRM_HASH_OPERATION_FIND: count.max bits, rounded up to whole words. Bit i % 32 of word i / 32 is set if the
     /// table has key i. Zeros: not wanted.
     pub found: TrmRange,
-    /// For insertions: room for count.max keys. The device writes the keys that found no slot, in any order. Zeros: not
-    /// wanted.
+    /// For insertions, which are all operations that insert keys: room for count.max keys. The device writes the keys
+    /// that found no slot, in any order; of equal keys of the batch, each one. Zeros: not wanted.
     pub leftover_keys: TrmRange,
-    /// As leftoverKeys, their values.
+    /// As leftoverKeys, their values. Not used by TRM_HASH_OPERATION_INCREMENT.
     pub leftover_values: TrmRange,
     /// For insertions: device address of a uint32_t that receives the number of keys that found no slot. 0: not wanted;
     /// then the left over keys are not written either.
@@ -140,8 +140,8 @@ pub struct TrmHashInfo {
     /// trmGetHasherScratch() bytes or more. In a batch: zeros.
     pub scratch: TrmScratch,
     /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED and TRM_STATUS_TABLE_FULL bits. 0: no
-    /// status. Not written by TRM_HASH_OPERATION_CLEAR. Of TRM_HASH_OPERATION_EXPORT, the count is clamped if the
-    /// arrays have room for fewer keys than the table has.
+    /// status. Not written by TRM_HASH_OPERATION_CLEAR. TRM_HASH_OPERATION_EXPORT writes TRM_STATUS_OUTPUT_CLAMPED if
+    /// the arrays have room for fewer keys than the table has.
     pub status: VkDeviceAddress,
     /// trmGetHasherTimestampCount() queries. Not used in a batch.
     pub timestamps: TrmTimestamps,
