@@ -87,7 +87,11 @@ impl Handle for Hashers<'_> {
         let info = HashInfo {
             table: Range { size: self.hasher.table_size(1), ..shape.array(3, 0, 4) },
             capacity: 1,
-            count: if operation == HashOperation::Clear { Count::default() } else { shape.count(0) },
+            count: match operation {
+                HashOperation::Clear => Count::default(),
+                HashOperation::Export => Count::host(shape.count),
+                _ => shape.count(0),
+            },
             keys: shape.array(1, items, key.size()),
             values: shape.array(2, items, value.size()),
             found: Range::new(words.address + 256, words.size - 256),
