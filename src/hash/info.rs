@@ -60,12 +60,12 @@ impl HashOperation {
     }
 
     /// Whether the operation inserts the keys that the table does not have.
-    pub(crate) const fn inserts(self) -> bool {
+    pub const fn inserts(self) -> bool {
         self.changes() && !matches!(self, Self::Erase)
     }
 
     /// Whether the operation reads values of the batch.
-    pub(crate) const fn reads_values(self) -> bool {
+    pub const fn reads_values(self) -> bool {
         self.inserts() && !matches!(self, Self::Increment)
     }
 

@@ -86,12 +86,6 @@ impl Batch {
     }
 }
 
-/// Whether an operation inserts the keys that the table does not have.
-fn inserts(operation: HashOperation) -> bool {
-    use HashOperation::{Clear, Erase, Export, Find};
-    !matches!(operation, Clear | Erase | Export | Find)
-}
-
 /// A number of one or two words, the lower one first.
 fn number(words: &[u32]) -> u64 {
     words.iter().rev().fold(0, |number, word| number << 32 | u64::from(*word))
@@ -219,7 +213,7 @@ impl<'a> Table<'a> {
     pub(crate) fn prepare(&mut self, batch: &Batch) -> Prepared {
         let (types, hasher) = (self.types, self.hasher(batch.operation).clone());
         let items = batch.keys.len();
-        let inserts = inserts(batch.operation);
+        let inserts = batch.operation.inserts();
         let mut memory = Memory { before: self.random.words(items * 16 + 256), end: 0 };
         let scratch_size = hasher.scratch_size(items as u32).expect("scratch");
         let keys = memory.input(&batch.keys.concat());
@@ -273,7 +267,7 @@ impl<'a> Table<'a> {
         let key_count = batch.keys.len();
         let mut leftovers = Leftovers::new();
         let mut flags = 0;
-        if inserts(batch.operation) && batch.outputs {
+        if batch.operation.inserts() && batch.outputs {
             let count = found_words[leftover_count.start] as usize;
             assert!(count <= len, "{count} of {len} keys are left over");
             let part =
@@ -291,7 +285,7 @@ impl<'a> Table<'a> {
         let lost: Vec<&Words> = leftovers.iter().map(|(key, _)| key).collect();
         for (key, value) in batch.keys[..len].iter().zip(&batch.values) {
             match batch.operation {
-                operation if inserts(operation) && !lost.contains(&key) => {
+                operation if operation.inserts() && !lost.contains(&key) => {
                     let value = combine(operation, self.model.get(key), value);
                     self.model.insert(key.clone(), value);
                 }

@@ -30,12 +30,6 @@ fn number(words: &[u32]) -> u64 {
     words.iter().rev().fold(0, |number, word| number << 32 | u64::from(*word))
 }
 
-/// Whether an operation inserts keys that the table does not have.
-fn inserts(operation: HashOperation) -> bool {
-    use HashOperation::{Clear, Erase, Export, Find};
-    !matches!(operation, Clear | Erase | Export | Find)
-}
-
 /// The value that remains of that of the table, if there is one, and that of an item of the batch.
 fn combine(operation: HashOperation, old: Option<&Words>, new: &Words) -> Words {
     let item = if operation == HashOperation::Increment { 1 } else { number(new) };
@@ -241,7 +235,7 @@ impl Hashing {
     }
 
     fn inserts(&self) -> bool {
-        inserts(self.operation())
+        self.operation().inserts()
     }
 
     /// The outputs of a search.

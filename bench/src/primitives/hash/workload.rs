@@ -148,17 +148,20 @@ impl Hashing {
         HasherInfo { max_capacity, ..self.info.operation(operation) }
     }
 
-    /// Checks that the exported pairs are those of the table.
-    fn check_export(contents: &Contents) -> Result<(), String> {
+    /// Checks that the `n` exported pairs are those of the table. Inputs may be those of a larger case.
+    fn check_export(n: u32, contents: &Contents) -> Result<(), String> {
         let pairs = |arrays: &[Option<Arc<Vec<u32>>>], numbers: [usize; 2]| -> Option<Vec<u64>> {
             let [keys, values] = numbers.map(|number| arrays.get(number).cloned().flatten());
             let both = |(key, value): (&u32, &u32)| u64::from(*key) << 32 | u64::from(*value);
-            let mut pairs: Vec<u64> = keys?.iter().zip(values?.iter()).map(both).collect();
+            let mut pairs: Vec<u64> = keys?.iter().zip(values?.iter()).take(n as usize).map(both).collect();
             pairs.sort_unstable();
             Some(pairs)
         };
         let exported = pairs(&contents.outputs, [KEYS, RESULTS]).ok_or("no pairs")?;
         let expected = pairs(&contents.inputs, [EARLIER_KEYS, EARLIER_VALUES]).ok_or("no input")?;
+        if [exported.len(), expected.len()] != [n as usize; 2] {
+            return Err(format!("{} pairs are exported, not {n}", exported.len()));
+        }
         match exported.iter().zip(&expected).find(|(pair, expected)| pair != expected) {
             Some((pair, expected)) => Err(format!("the pair {pair:#x} is exported, not {expected:#x}")),
             None => Ok(()),
@@ -179,12 +182,6 @@ impl Hashing {
             None => Ok(()),
         }
     }
-}
-
-/// Whether an operation inserts the keys that the table does not have.
-fn inserts(operation: HashOperation) -> bool {
-    use HashOperation::{Clear, Erase, Export, Find};
-    !matches!(operation, Clear | Erase | Export | Find)
 }
 
 /// A number of items or slots. Numbers that are too large for a table stay so.
@@ -226,7 +223,7 @@ impl Workload for Hashing {
             return Self::check_empty(&words);
         }
         if self.action == Action::Export {
-            return Self::check_export(contents);
+            return Self::check_export(n, contents);
         }
         let [found, leftovers] = [FOUND, LEFTOVERS].map(|table| contents.tables.get(table).and_then(Option::as_ref));
         if let Some(count) = leftovers.and_then(|words| words.first())
@@ -359,7 +356,7 @@ impl Operation for HashWork {
         };
         let is_clear = work.action == Action::Clear;
         let (earlier, batch) = (work.earlier(n), if is_clear { 0 } else { n });
-        let reads_values = inserts(work.operation()) && work.operation() != HashOperation::Increment;
+        let reads_values = work.operation().reads_values();
         let blocks = narrow(self.clearer.table_size(work.capacity(n)) / u64::from(BLOCK));
         let (_, queries) = work.queries(n);
         let exported =
@@ -390,7 +387,7 @@ impl Operation for HashWork {
     fn tables(&self, _inputs: &[Option<Arc<Source>>]) -> Vec<Table> {
         let (_, queries) = self.work.queries(self.n);
         let output = |exists: bool, words: u32| if exists { Table::Output(words.into()) } else { Table::Absent };
-        let counts = inserts(self.work.operation()) || self.work.action == Action::Export;
+        let counts = self.work.operation().inserts() || self.work.action == Action::Export;
         vec![output(self.has_bits(), queries.div_ceil(32)), output(counts, 1)]
     }
 
@@ -497,7 +494,8 @@ mod tests {
     fn exports_have_the_pairs_of_the_table_in_any_order() {
         let array = |words: &[u32]| Some(Arc::new(words.to_vec()));
         let check = |keys: &[u32], values: &[u32]| {
-            let inputs = vec![None, None, array(&[5, 6]), array(&[1, 2]), None, None];
+            // A larger case has left its inputs.
+            let inputs = vec![None, None, array(&[5, 6, 1]), array(&[1, 2, 3]), None, None];
             let outputs = vec![array(keys), None, None, None, None, array(values)];
             let contents = Contents { inputs, outputs, tables: vec![None, None] };
             Hashing::new(HasherInfo::pairs(), Action::Export).check(2, &contents)
@@ -505,6 +503,7 @@ mod tests {
         assert_eq!(check(&[6, 5], &[2, 1]), Ok(()));
         assert!(check(&[6, 5], &[1, 2]).is_err());
         assert!(check(&[6, 6], &[2, 2]).is_err());
+        assert!(check(&[6], &[2]).is_err());
     }
 
     #[test]
