@@ -27,7 +27,7 @@ mod segments;
 mod sort;
 
 use common::arena::{Poison, Together, run_and_check};
-use common::contexts::{Setup, context, setups, share};
+use common::contexts::{Setup, context, is_shared_here, setups};
 use common::harness::note;
 use common::keys::{Bits, Keys, Random};
 use common::{brief, coverage, full, harness, very_brief};
@@ -108,7 +108,7 @@ impl Case {
 /// Whether a case runs on this driver: the drivers share all cases, and those with slow pipeline creation run a few.
 fn in_rotation(index: usize) -> bool {
     let one_of = if very_brief() { 14 } else { 7 };
-    if brief() { full() || index % one_of == 3 } else { share().is_none_or(|share| index % 3 == share) }
+    if brief() { full() || index % one_of == 3 } else { is_shared_here(index) }
 }
 
 /// Pairs with a bucket function each: for tests that do not depend on the number of buckets.

@@ -23,8 +23,8 @@ trommel::primitives!(calls);
 /// Maximum stack size of recording in bytes, without the thread's own use.
 const LIMIT: usize = 64 * 1024;
 
-/// Size of the measured stack in bytes.
-const STACK: usize = 8 << 20;
+/// Size of the measured stack in bytes. All of it is written and read for each call.
+const STACK: usize = 1 << 20;
 
 /// At least as large as a `pthread_attr_t`.
 type Attributes = [u64; 16];

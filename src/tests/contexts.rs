@@ -118,7 +118,7 @@ pub(super) fn always(index: usize) -> bool {
 
 /// Whether the case at `index` runs. In full: every case. In brief: none. Otherwise every third case, a different third
 /// for each subgroup size: the suite runs with three sizes.
-pub(super) fn in_rotation(index: usize) -> bool {
+pub(crate) fn in_rotation(index: usize) -> bool {
     let width = context(false).device().facts().max_lanes.trailing_zeros() as usize;
     in_full() || !in_brief() && (index + width).is_multiple_of(3)
 }

@@ -7,7 +7,7 @@ mod bench;
 #[cfg(feature = "host")]
 mod checks;
 #[cfg(feature = "host")]
-mod contexts;
+pub(crate) mod contexts;
 #[cfg(feature = "host")]
 mod declarations;
 pub(crate) mod hazards;

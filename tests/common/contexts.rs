@@ -173,6 +173,11 @@ pub(crate) fn share() -> Option<usize> {
     (lanes <= 16 && !super::full()).then_some((lanes / 8) as usize)
 }
 
+/// Whether a case of the product belongs to the [`share`] of this driver.
+pub(crate) fn is_shared_here(index: usize) -> bool {
+    share().is_none_or(|share| index % 3 == share)
+}
+
 /// Sizes of emulated subgroups for each share. Emulated subgroups behave alike on all drivers.
 pub(crate) const EMULATED: [u32; 3] = [64, 32, 128];
 

@@ -1,11 +1,10 @@
 //! Tables in batches, and recorded in every way.
 
 use crate::common::arena::{Arena, Poison, Together, barrier};
-use crate::common::contexts::{Setup, assert_silence, context};
+use crate::common::contexts::{Setup, assert_silence, context, is_shared_here};
 use crate::common::items::Counted;
 use crate::common::keys::{Keys, Random};
 use crate::common::stranger::Stranger;
-use crate::common::very_brief;
 use crate::table::{Batch, Table, Types, Words};
 use crate::{merge, sort};
 use ash::vk;
@@ -24,12 +23,10 @@ fn batch(table: &Table<'_>, operation: HashOperation, count: u32, of: u32, seed:
     Batch::new(operation, table.types, keys, &mut random)
 }
 
-/// Batches of all operations, on a table each, with sorts and merges between them.
+/// Batches of all operations, on a table each, with sorts and merges between them. The drivers share the setups.
 pub(crate) fn batches_of_tables_sorts_and_merges() {
-    for setup in [Setup::Native, Setup::Folded, Setup::Emulated(32)] {
-        if very_brief() && setup != Setup::Native {
-            continue;
-        }
+    let setups = [Setup::Native, Setup::Folded, Setup::Native].into_iter().enumerate();
+    for (_, setup) in setups.filter(|(i, _)| is_shared_here(*i)) {
         let context = context(setup);
         let sorter = Sorter::new(context.device(), &SorterInfo::pairs().batches()).expect("a sorter");
         let merger = Merger::new(context.device(), &MergerInfo::keys().batches()).expect("a merger");

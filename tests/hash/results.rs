@@ -1,6 +1,6 @@
 //! What operations do to tables.
 
-use crate::common::contexts::{Setup, context};
+use crate::common::contexts::{Setup, context, is_shared_here, setups};
 use crate::common::keys::{Random, mix, unmix};
 use crate::common::{brief, very_brief};
 use crate::table::{Batch, SLICE, Table, Types, Words};
@@ -34,20 +34,25 @@ fn exercise(table: &mut Table<'_>, batches: u32, most: u32, of: u32, seed: u64) 
 }
 
 /// Every format with the built-in profile and with one of the others, and every setup with every number of sort passes.
+/// The drivers share them.
 pub(crate) fn every_format() {
-    let setups = [Setup::Native, Setup::Folded, Setup::Emulated(32)];
-    let capacities = [(700, 1024), (1500, 1 << 18), (1500, 0)];
-    for (i, setup) in setups.into_iter().enumerate() {
+    // One size of emulated subgroups suffices, on one driver: only searches have a kernel for them.
+    let setups = setups().into_iter().filter(|setup| !matches!(setup, Setup::Emulated(64 | 128)));
+    for (i, setup) in setups.enumerate() {
         if very_brief() && setup == Setup::Folded {
             continue;
         }
         let context = context(setup);
         for (j, types) in Types::ALL.into_iter().enumerate() {
-            let is_covered = i != 0 && (i + j) % 2 != 0;
-            if is_covered || brief() && (i + j) % 3 != 0 {
+            let is_here = match setup {
+                Setup::Native => is_shared_here(j),
+                Setup::Folded => j % 2 == 1 && is_shared_here(j / 2),
+                _ => j % 2 == 0,
+            };
+            if !is_here {
                 continue;
             }
-            let (capacity, max_capacity) = capacities[(i + j) % 3];
+            let (capacity, max_capacity) = [(700, 1024), (1500, 1 << 18), (1500, 0)][(i + j / 3) % 3];
             let mut table = Table::new(&context, types, capacity, max_capacity);
             exercise(&mut table, 8, capacity / 2, capacity, (i + j) as u64);
         }
@@ -99,10 +104,12 @@ pub(crate) fn counts_on_the_device() {
     }
 }
 
-/// More keys than slots: those that are left over are reported, all others are there.
+/// More keys than slots: those that are left over are reported, all others are there. The drivers share the types.
 pub(crate) fn full_tables() {
     let context = context(Setup::Native);
-    for types in [Types::KEYS, Types::PAIRS, Types::ALL[6]] {
+    for (_, types) in
+        [Types::KEYS, Types::PAIRS, Types::ALL[6]].into_iter().enumerate().filter(|(i, _)| is_shared_here(*i))
+    {
         for capacity in [1024, 4096] {
             if very_brief() && capacity > 1024 {
                 continue;
@@ -123,10 +130,11 @@ pub(crate) fn full_tables() {
     }
 }
 
-/// The first of equal keys is inserted, the last one is assigned.
+/// The first of equal keys is inserted, the last one is assigned. The drivers share all types but the first.
 pub(crate) fn equal_keys() {
     let context = context(Setup::Native);
-    for types in [Types::PAIRS, Types::ALL[2], Types::ALL[5]] {
+    let kinds = [Types::PAIRS, Types::ALL[2], Types::ALL[5]];
+    for types in kinds.into_iter().enumerate().filter(|(i, _)| *i == 0 || is_shared_here(*i)).map(|(_, types)| types) {
         for distinct in [1, 2, 40] {
             if very_brief() && types != Types::PAIRS {
                 continue;
@@ -145,7 +153,8 @@ pub(crate) fn equal_keys() {
 
 /// Values of equal keys, of the batch and of the table, are combined: also those of reserved keys, of keys of overflow
 /// slices, and of batches with more equal keys than a bucket has slots. Some values differ in one of two words only.
-/// Pipelines take most of the time, so each operation is tested with one or two formats.
+/// Pipelines take most of the time, so each operation is tested with one or two formats, and the drivers share all but
+/// the first.
 pub(crate) fn combined_values() {
     let context = context(Setup::Native);
     let kinds: [(Types, &[HashOperation]); 4] = [
@@ -154,7 +163,7 @@ pub(crate) fn combined_values() {
         (Types::ALL[2], &[HashOperation::Or, HashOperation::Increment]),
         (Types::ALL[7], &[HashOperation::And]),
     ];
-    for (types, operations) in kinds {
+    for (_, (types, operations)) in kinds.into_iter().enumerate().filter(|(i, _)| *i == 0 || is_shared_here(*i)) {
         let operations = if brief() { &operations[..1] } else { operations };
         let mut random = Random::new(2);
         let mut table = Table::new(&context, types, 2 * SLICE, 0);

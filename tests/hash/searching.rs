@@ -1,7 +1,6 @@
 //! Searches in an application's shader, with glsl/lib/trommel_hash.glsl.
 
-use crate::common::brief;
-use crate::common::contexts::{Setup, assert_silence, context};
+use crate::common::contexts::{Setup, assert_silence, context, is_shared_here};
 use crate::common::keys::Random;
 use crate::common::pipeline::Pipeline;
 use crate::common::spirv::words_of;
@@ -12,10 +11,11 @@ use trommel::host::Context;
 /// glsl/find.comp
 const MODULE: &[u8] = include_bytes!("spirv/find.spv");
 
-/// Looks keys up in every format, in tables with room and in full ones, with erased keys and with reserved ones.
+/// Looks keys up in every format, in tables with room and in full ones, with erased keys and with reserved ones. The
+/// drivers share the formats.
 pub(crate) fn searches_in_shaders() {
     let context = context(Setup::Native);
-    for (i, types) in Types::ALL.into_iter().enumerate().filter(|(i, _)| !brief() || i % 3 == 0) {
+    for (i, types) in Types::ALL.into_iter().enumerate().filter(|(i, _)| is_shared_here(*i)) {
         let mut random = Random::new(i as u64);
         let mut table = Table::new(&context, types, 2000, 1 << 18);
         let keys = |range: std::ops::Range<u32>| range.map(|i| types.key_of(i)).collect::<Vec<_>>();

@@ -1,7 +1,7 @@
 //! Merges of any format, any counts and any keys.
 
 use crate::common::arena::{Arena, Poison, Together};
-use crate::common::contexts::{EMULATED, Setup, assert_silence, share};
+use crate::common::contexts::{EMULATED, Setup, assert_silence, is_shared_here, share};
 use crate::common::items::Counted;
 use crate::common::keys::{Bits, Keys};
 use crate::common::{brief, full, very_brief};
@@ -49,7 +49,7 @@ const ITEMS: [MergerInfo; 9] = {
 /// Whether a case runs on this driver: the drivers share all cases, and those with slow pipeline creation run a few.
 fn in_rotation(index: usize) -> bool {
     let one_of = if very_brief() { 14 } else { 7 };
-    if brief() { full() || index % one_of == 3 } else { share().is_none_or(|share| index % 3 == share) }
+    if brief() { full() || index % one_of == 3 } else { is_shared_here(index) }
 }
 
 /// Each key type with each kind of items, in either order: equal keys keep their order, A's before B's.
@@ -411,7 +411,7 @@ pub(crate) fn updates() {
     for (nth, (setup, info)) in kinds.into_iter().enumerate() {
         // The drivers share all but the first.
         let first = if very_brief() { 1 } else { 3 };
-        if nth >= first && (brief() || share().is_some_and(|share| nth % 3 != share)) {
+        if nth >= first && (brief() || !is_shared_here(nth)) {
             continue;
         }
         let case = Case::new(setup, &info);

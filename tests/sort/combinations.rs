@@ -3,7 +3,7 @@
 
 use crate::Case;
 use crate::common::arena::{Poison, Together, run_and_check};
-use crate::common::contexts::{Setup, assert_silence, share};
+use crate::common::contexts::{Setup, assert_silence, is_shared_here};
 use crate::common::harness::{self, note};
 use crate::common::items::Counted;
 use crate::common::keys::{Keys, Random};
@@ -96,7 +96,7 @@ fn rows() -> &'static [Row] {
 
 /// The drivers share the rows. Drivers with slow pipeline creation cover every single choice.
 fn is_mine(index: usize) -> bool {
-    full() || !brief() && share().is_none_or(|share| index % 3 == share)
+    full() || !brief() && is_shared_here(index)
 }
 
 /// The rows of this driver, and further rows until every choice is covered.

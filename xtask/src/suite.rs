@@ -293,16 +293,19 @@ struct Configuration {
     name: String,
     validation: Validation,
     env: Env,
+    /// Whether it also runs what is the same with every driver: [`WITH_ANY_DRIVER`].
+    complete: bool,
     /// Tests that other configurations run; with `--full` this one does, too.
     skipped: Vec<&'static str>,
 }
 
+/// Test binaries of what the host does to plan and record, and of the modules.
+const WITH_ANY_DRIVER: [&str; 4] = ["modules", "no_alloc", "plans", "stack"];
+
 /// Every driver in every form.
 fn configurations() -> Result<Vec<Configuration>> {
-    // Kernels with subgroups out of shared memory are the same on every driver, and so is what the host does to plan
-    // and record.
+    // Kernels with subgroups out of shared memory are the same on every driver, and so are plans.
     const EMULATED: &str = "emulated_";
-    const RECORDING: &str = "takes_no_heap";
     const PLANNING: [&str; 3] = ["tests::hazards", "tests::plans", "tests::merges"];
     let mut configurations = Vec::new();
     for lanes in [4, 8, 16] {
@@ -311,11 +314,8 @@ fn configurations() -> Result<Vec<Configuration>> {
             name: format!("lavapipe, {lanes} lanes"),
             validation: if eight { Validation::CoreSyncBest } else { Validation::CoreSyncBestOfCheckedModules },
             env: lavapipe(lanes)?,
-            skipped: if eight {
-                vec![]
-            } else {
-                [&["emulated_subgroups", "emulated_small", RECORDING][..], &PLANNING].concat()
-            },
+            complete: eight,
+            skipped: if eight { vec![] } else { [&["emulated_subgroups", "emulated_small"][..], &PLANNING].concat() },
         });
     }
     if let Some(swiftshader) = drivers::swiftshader() {
@@ -323,16 +323,11 @@ fn configurations() -> Result<Vec<Configuration>> {
             name: SWIFTSHADER.to_owned(),
             validation: Validation::CoreSyncBestOfCheckedModules,
             env: brief(on_cpu(&swiftshader, "swiftshader")?),
+            complete: false,
             // Stalled tiles take a pipeline more each, and so does each limit of waits.
             skipped: [
-                &[
-                    EMULATED,
-                    RECORDING,
-                    "stalled_tiles",
-                    "a_prefix_that_many",
-                    "late::no_waiting_at_all",
-                    "late::waiting_for_long",
-                ][..],
+                &[EMULATED, "stalled_tiles", "a_prefix_that_many", "late::no_waiting_at_all", "late::waiting_for_long"]
+                    [..],
                 &PLANNING,
             ]
             .concat(),
@@ -347,8 +342,9 @@ fn configurations() -> Result<Vec<Configuration>> {
         name: "lavapipe, GPU-assisted".to_owned(),
         validation: Validation::GpuAssisted,
         env: alone,
+        complete: false,
         skipped: [
-            &[EMULATED, RECORDING, "tests::kernels", "tests::segments", "late::waiting_for_long", "one_call"][..],
+            &[EMULATED, "tests::kernels", "tests::segments", "late::waiting_for_long", "one_call"][..],
             &PLANNING,
         ]
         .concat(),
@@ -363,8 +359,9 @@ impl Configuration {
         let examples = workspace::examples()?;
         for test in workspace::files(&workspace::root().join("tests"), "rs")? {
             let name = test.file_stem().unwrap_or_default();
+            let is_elsewhere = !(self.complete || full) && WITH_ANY_DRIVER.iter().any(|test| name == *test);
             // Examples have a step of their own.
-            if examples.iter().all(|example| name != example.as_str()) {
+            if !is_elsewhere && examples.iter().all(|example| name != example.as_str()) {
                 command.arg("--test").arg(name);
             }
         }
