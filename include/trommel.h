@@ -547,6 +547,8 @@ enum TrmHashOperation
     TRM_HASH_OPERATION_INCREMENT = 10,
     /// Writes all keys of the table and their values, in any order.
     TRM_HASH_OPERATION_EXPORT = 11,
+    /// Writes how full the table is and how many probes its keys take: TrmHashStatistics.
+    TRM_HASH_OPERATION_STATISTICS = 12,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -1033,7 +1035,8 @@ typedef struct TrmHashInfo {
     /// 0.
     uint32_t reserved;
     /// Number of keys, at most the hasher's maxCount. For TRM_HASH_OPERATION_EXPORT: the number of keys that the arrays
-    /// have room for, on the host. Zeros for TRM_HASH_OPERATION_CLEAR.
+    /// have room for, on the host. Zeros for TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_STATISTICS, which have no
+    /// keys.
     struct TrmCount count;
     /// count.max keys. TRM_HASH_OPERATION_EXPORT writes them; other operations read them.
     struct TrmRange keys;
@@ -1055,7 +1058,7 @@ typedef struct TrmHashInfo {
     /// trmGetHasherScratch() bytes or more. In a batch: zeros.
     struct TrmScratch scratch;
     /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED and TRM_STATUS_TABLE_FULL bits. 0: no
-    /// status. Not written by TRM_HASH_OPERATION_CLEAR. TRM_HASH_OPERATION_EXPORT writes TRM_STATUS_OUTPUT_CLAMPED if
+    /// status. Not written by operations without keys. TRM_HASH_OPERATION_EXPORT writes TRM_STATUS_OUTPUT_CLAMPED if
     /// the arrays have room for fewer keys than the table has.
     VkDeviceAddress status;
     /// trmGetHasherTimestampCount() queries. Not used in a batch.
@@ -1063,6 +1066,8 @@ typedef struct TrmHashInfo {
     /// For TRM_HASH_OPERATION_EXPORT: device address of a uint32_t that receives the number of keys that have been
     /// written. 0: not wanted.
     VkDeviceAddress countOut;
+    /// For TRM_HASH_OPERATION_STATISTICS: room for a TrmHashStatistics.
+    struct TrmRange statistics;
 } TrmHashInfo;
 
 /// The first members of every info struct. Cast a pointer to an info to TrmInfoHeader * to store infos of several types
@@ -1089,6 +1094,22 @@ typedef struct TrmBatchInfo {
     /// trmGetBatchScratch() bytes or more, for all problems.
     struct TrmScratch scratch;
 } TrmBatchInfo;
+
+/// What TRM_HASH_OPERATION_STATISTICS writes to device memory.
+typedef struct TrmHashStatistics {
+    /// Number of keys.
+    uint32_t keys;
+    /// Number of slots that erased keys have left. The next change of their slice frees them.
+    uint32_t erasedSlots;
+    /// Number of slots, without those of overflow slices: the capacity, rounded up to slices of 1024. Above 95 % of
+    /// them in use, insertions may report keys as left over.
+    uint32_t slots;
+    /// Number of slots of overflow slices.
+    uint32_t overflowSlots;
+    /// Element k: number of keys for which a search reads k + 1 buckets of 64 bytes. The last 16 are keys of overflow
+    /// slices. Two keys are in no bucket and not counted: all ones, and all ones but the last bit of the last word.
+    uint32_t probes[32];
+} TrmHashStatistics;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1486,8 +1507,16 @@ TrmResult trmGetHasherReady(TrmHasher hasher, VkBool32 *ready);
 /// least one, and an overflow slice for each 32 of them. An insertion that finds no slot reports the key as left over.
 TrmResult trmGetHasherTableSize(TrmHasher hasher, uint32_t capacity, VkDeviceSize *size);
 
+/// Checks that size bytes of host memory are a table of the hasher's types with this capacity, for instance one that
+/// has been saved to a file. The version and the numbers of its header are compared with the slots, and each key must
+/// lie where a search finds it. Values can be anything. The time is that of one search on the CPU for each key.
+///
+/// @param table trmGetHasherTableSize() bytes or more.
+TrmResult trmCheckHasherTable(TrmHasher hasher, uint32_t capacity, const void *table, VkDeviceSize size);
+
 /// Returns the bytes of scratch that suffice for every batch of at most maxCount keys. The size is non-decreasing in
-/// maxCount. 0 for searches and for clearing, 4 for an export. Changes of a table need 4 to 32 bytes for each key.
+/// maxCount. 0 for searches, for statistics and for clearing, 4 for an export. Changes of a table need 4 to 32 bytes
+/// for each key.
 ///
 /// @param maxCount At most the hasher's maxCount.
 TrmResult trmGetHasherScratch(TrmHasher hasher, uint32_t maxCount, VkDeviceSize *size);
@@ -1514,13 +1543,14 @@ TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32
 /// TrmResult result = trmCmdHash(commandBuffer, inserter, &insert);
 /// @endcode
 ///
-/// - Commands: one dispatch for TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_CLEAR.
-///   TRM_HASH_OPERATION_EXPORT also fills a word of scratch. Otherwise the hashes of the keys, a sort by their first
-///   bits, and two more, with barriers between them. Timestamps and labels if requested.
+/// - Commands: one dispatch for TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_CLEAR. Two
+///   for TRM_HASH_OPERATION_STATISTICS. TRM_HASH_OPERATION_EXPORT also fills a word of scratch. Otherwise the hashes of
+///   the keys, a sort by their first bits, and two more, with barriers between them. Timestamps and labels if
+///   requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read and on the count,
 ///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch, SHADER_STORAGE_WRITE on outputs.
-///   TRM_HASH_OPERATION_FIND and TRM_HASH_OPERATION_EXPORT only read the table. TRM_HASH_OPERATION_EXPORT has
-///   ALL_TRANSFER, TRANSFER_WRITE on scratch.
+///   TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_STATISTICS only read the table.
+///   TRM_HASH_OPERATION_EXPORT has ALL_TRANSFER, TRANSFER_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table) and
 ///   after it (uses of the table, reads of the outputs). Two calls with the same scratch need a barrier between them

@@ -15,6 +15,8 @@ mod recording;
 mod refused;
 #[path = "hash/results.rs"]
 mod results;
+#[path = "hash/saved.rs"]
+mod saved;
 #[path = "hash/searching.rs"]
 mod searching;
 #[path = "sort/problem.rs"]
@@ -39,6 +41,9 @@ fn main() -> ExitCode {
         results::slices_without_keys,
         results::workgroups_without_a_slice,
         searching::searches_in_shaders,
+        saved::tables_in_other_memory,
+        saved::faults_of_saved_tables,
+        saved::probes_by_load,
         recording::batches_of_tables_sorts_and_merges,
         recording::twenty_runs,
         recording::strangers,

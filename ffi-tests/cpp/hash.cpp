@@ -105,6 +105,14 @@ void run(const Engine &engine) {
     barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
     submit_and_wait(&engine);
 
+    find.checkTable(CAPACITY, table.buffer.mapped, insert.tableSize(CAPACITY));
+    try {
+        find.checkTable(2 * CAPACITY, table.buffer.mapped, insert.tableSize(2 * CAPACITY));
+        EXPECT(!"no error");
+    } catch (const trommel::Error &error) {
+        EXPECT(error.result() == TRM_ERROR_MALFORMED);
+    }
+
     std::unordered_map<std::uint32_t, Value> model;
     for (std::size_t i = 0; i < first.words.size(); ++i) model.emplace(first.words[i], first.value(i));
     for (std::size_t i = 0; i < second.words.size(); ++i) model[second.words[i]] = second.value(i);

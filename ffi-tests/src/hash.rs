@@ -4,6 +4,7 @@ use crate::Engine;
 use crate::api::functions;
 use crate::engine::begun;
 use anyhow::{Result, ensure};
+use std::ffi::c_void;
 use std::ptr;
 use trommel::capi::*;
 use trommel::host::Buffer;
@@ -12,6 +13,7 @@ functions! {
     trmCreateHasher: fn(TrmDevice, *const TrmHasherCreateInfo, *mut TrmHasher) -> raw::TrmResult;
     trmDestroyHasher: fn(TrmHasher);
     trmGetHasherTableSize: fn(TrmHasher, u32, *mut VkDeviceSize) -> raw::TrmResult;
+    trmCheckHasherTable: fn(TrmHasher, u32, *const c_void, VkDeviceSize) -> raw::TrmResult;
     trmGetHasherScratch: fn(TrmHasher, u32, *mut VkDeviceSize) -> raw::TrmResult;
     trmGetHasherTimestampCount: fn(TrmHasher, u32, *mut u32) -> raw::TrmResult;
     trmCompileHasher: fn(TrmHasher) -> raw::TrmResult;

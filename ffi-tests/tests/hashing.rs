@@ -424,3 +424,53 @@ fn hashers_outlive_their_device_handle_and_write_timestamps() -> Result<()> {
     engine.device = second;
     engine.finish()
 }
+
+/// A table is read back, checked, and goes on in other memory.
+#[test]
+fn tables_are_saved_and_loaded() -> Result<()> {
+    let engine = engine()?;
+    let mut table = Table::new(&engine, pairs(), 2000)?;
+    ensure!(table.apply(Insert, 3000, 1500, None)? == 0, "keys are left over");
+    let info = TrmHasherCreateInfo { operation: TrmHashOperation::Statistics as i32, ..pairs().kind };
+    let hasher = engine.hasher_of(&info)?;
+    let memory = engine.context.upload(&[UNTOUCHED; size_of::<TrmHashStatistics>() / 4 + GUARD])?;
+    let info = TrmHashInfo {
+        table: range(&table.memory),
+        capacity: 2000,
+        statistics: TrmRange { size: size_of::<TrmHashStatistics>() as u64, ..range(&memory) },
+        ..hash_info()
+    };
+    run(&engine, hasher, &info)?;
+    let words = engine.context.download::<u32>(&memory, size_of::<TrmHashStatistics>() / 4 + GUARD)?;
+    let (statistics, guard) = words.split_at(size_of::<TrmHashStatistics>() / 4);
+    let keys = table.model.len() as u32;
+    ensure!(statistics[..4] == [keys, 0, 2048, 1024], "{statistics:?}");
+    let reserved = [0, 1].iter().filter(|index| table.model.contains_key(&table.key(**index))).count() as u32;
+    ensure!(statistics[4..].iter().sum::<u32>() + reserved == keys, "{statistics:?}");
+    ensure!(guard.iter().all(|word| *word == UNTOUCHED), "written past the statistics");
+
+    let mut words = engine.context.download::<u32>(&table.memory, table.memory.size() as usize / 4)?;
+    let check = |capacity, words: &[u32], size: u64| {
+        // SAFETY: the hasher and the words live.
+        unsafe { (engine.api.hash.trmCheckHasherTable)(hasher, capacity, words.as_ptr().cast(), size) }
+    };
+    let size = table.memory.size();
+    ensure!(check(2000, &words, size) == 0, "{}", engine.api.last_error());
+    table.memory = engine.context.upload(&words)?;
+    table.apply(Erase, 700, 1500, None)?;
+    table.apply(Find, 1500, 1500, None)?;
+
+    let (malformed, too_small) = (TrmResult::TrmErrorMalformed as i32, TrmResult::TrmErrorTooSmall as i32);
+    ensure!(check(2000, &words, size - 1) == too_small, "too few bytes");
+    ensure!(check(0, &words, size) == too_small, "no capacity");
+    words[3] += 1;
+    ensure!(check(2000, &words, size) == malformed, "another number of keys");
+    ensure!(engine.api.last_error().contains("table is malformed: it has "), "{}", engine.api.last_error());
+    // SAFETY: the hasher lives; the library finds out that there is no table.
+    let result = unsafe { (engine.api.hash.trmCheckHasherTable)(hasher, 2000, ptr::null(), size) };
+    ensure!(result == TrmResult::TrmErrorNull as i32, "no table");
+    // SAFETY: nobody uses it any more.
+    unsafe { (engine.api.hash.trmDestroyHasher)(hasher) };
+    drop((table, memory));
+    engine.finish()
+}

@@ -4,6 +4,7 @@
 
 pub mod arena;
 pub mod calls;
+pub mod comparators;
 pub mod hash;
 pub mod items;
 pub mod keys;

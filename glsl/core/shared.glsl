@@ -138,6 +138,11 @@ const uint HASH_AND = 6;
 const uint HASH_OR = 7;
 const uint HASH_INCREMENT = 8;
 const uint RESERVED_VALUES = 7;
+const uint STATISTICS_KEYS = 0;
+const uint STATISTICS_ERASED_SLOTS = 1;
+const uint STATISTICS_SLOTS = 2;
+const uint STATISTICS_OVERFLOW_SLOTS = 3;
+const uint STATISTICS_PROBES = 4;
 const uint MOST_WAITING = 176;
 const uint STATE_USED = 0;
 const uint STATE_MOVED = 1;
@@ -502,6 +507,16 @@ struct HashProblem {
     uvec2 count_out;
     uint max_count;
     uint slices;
+};
+
+struct HashStatisticsProblem {
+    uvec2 table;
+    uvec2 statistics;
+    uint slices;
+};
+
+struct HashStatisticsPush {
+    HashStatisticsProblem problem;
 };
 
 struct HashPush {

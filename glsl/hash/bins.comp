@@ -21,7 +21,7 @@ layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 16;
 
 #include "radix/scratch.glsl"
 #include "hash/table.glsl"
-#include "hash/count.glsl"
+#include "hash/batch.glsl"
 #include "hash/sorted.glsl"
 
 void main() {

@@ -25,7 +25,7 @@ layout(push_constant, scalar) uniform Push {
 };
 
 #include "hash/table.glsl"
-#include "hash/count.glsl"
+#include "hash/batch.glsl"
 
 // Slots of a bucket that a lane reads.
 const uint LANE_SLOTS = SLOTS / 4;

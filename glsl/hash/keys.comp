@@ -23,7 +23,7 @@ layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
 
 #include "radix/scratch.glsl"
 #include "hash/table.glsl"
-#include "hash/count.glsl"
+#include "hash/batch.glsl"
 
 // The first hash is the last word of two: batches are sorted by its first bits.
 void store_hashes(uint index, uint first, uint second) {

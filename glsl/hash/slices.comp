@@ -31,7 +31,7 @@ const bool COMBINES = CHANGE >= HASH_ADD;
 
 #include "radix/scratch.glsl"
 #include "hash/table.glsl"
-#include "hash/count.glsl"
+#include "hash/batch.glsl"
 #include "hash/sorted.glsl"
 #include "hash/positions.glsl"
 #include "hash/slice.glsl"

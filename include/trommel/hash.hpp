@@ -74,6 +74,11 @@ public:
         return size;
     }
 
+    /// trmCheckHasherTable(): throws unless size bytes of host memory are a table with room for capacity keys.
+    void checkTable(std::uint32_t capacity, const void *table, VkDeviceSize size) const {
+        check(trmCheckHasherTable(get(), capacity, table, size));
+    }
+
     VkDeviceSize scratchSize(std::uint32_t maxCount) const {
         VkDeviceSize size = 0;
         check(trmGetHasherScratch(get(), maxCount, &size));

@@ -59,7 +59,11 @@ impl Format {
             HashOperation::And => HASH_AND,
             HashOperation::Or => HASH_OR,
             HashOperation::Increment => HASH_INCREMENT,
-            HashOperation::Clear | HashOperation::Find | HashOperation::Export | HashOperation::Insert => HASH_INSERT,
+            HashOperation::Insert
+            | HashOperation::Clear
+            | HashOperation::Find
+            | HashOperation::Export
+            | HashOperation::Statistics => HASH_INSERT,
         }
     }
 

@@ -17,7 +17,7 @@ pub struct HashInfo {
     /// table have the same capacity.
     pub capacity: u32,
     /// Number of keys, at most [`HasherInfo::max_count`]. For an export: the number of keys that the arrays have room
-    /// for, on the host. Not used when a table is cleared, and then 0.
+    /// for, on the host. 0 for operations without keys, which clear a table or write its statistics.
     pub count: Count,
     /// `count.max` keys. An export writes them; other operations read them.
     pub keys: Range,
@@ -38,11 +38,13 @@ pub struct HashInfo {
     pub leftover_count: vk::DeviceAddress,
     /// For an export: device address of a `u32` that receives the number of keys that have been written. 0: not wanted.
     pub count_out: vk::DeviceAddress,
+    /// For [`crate::HashOperation::Statistics`]: room for a [`crate::HashStatistics`].
+    pub statistics: Range,
     /// [`Hasher::scratch_size`] bytes or more.
     pub scratch: Scratch,
     /// Device address of a `u32` that receives [`crate::STATUS_COUNT_CLAMPED`] and [`crate::STATUS_TABLE_FULL`] bits;
     /// of an export [`crate::STATUS_OUTPUT_CLAMPED`], if the arrays have room for fewer keys than the table has. 0: no
-    /// status. Not written when a table is cleared.
+    /// status. Not written by operations without keys.
     pub status: vk::DeviceAddress,
     /// The queries for timestamps of the passes: [`Hasher::timestamp_count`] of them. Not in a batch.
     pub timestamps: Option<Timestamps>,
@@ -116,8 +118,17 @@ impl Hasher {
         self.planner.format().table_bytes(capacity)
     }
 
+    /// Checks that `bytes` are a table of the hasher's types with this capacity: [`crate::hash::check_table`].
+    ///
+    /// # Errors
+    /// As [`crate::hash::check_table`]; [`crate::Error::TooLarge`] above [`HasherInfo::max_capacity`].
+    pub fn check_table(&self, capacity: u32, bytes: &[u8]) -> Result<()> {
+        super::saved::check(*self.planner.format(), capacity, bytes)
+    }
+
     /// Bytes of scratch that suffice for every batch of at most `max_count` keys. Non-decreasing in `max_count`. 0 for
-    /// searches and for clearing, one word for an export. Changes of a table need 4 to 32 bytes for each key.
+    /// searches, for statistics and for clearing, one word for an export. Changes of a table need 4 to 32 bytes for
+    /// each key.
     ///
     /// # Errors
     /// [`crate::Error::TooLarge`] above [`HasherInfo::max_count`].
@@ -144,13 +155,14 @@ impl Hasher {
     }
 
     /// Appends an operation on a table to `command_buffer`: one compute dispatch for a search, an export and for
-    /// clearing; otherwise the hashes of the keys, a sort, and two more, with barriers between them. An export also
-    /// fills a word of scratch. Keys and values of the table are the same on every device afterwards, unless keys are
-    /// left over: which ones is not determined. The places of keys in the table differ.
+    /// clearing; two for statistics; otherwise the hashes of the keys, a sort, and two more, with barriers between
+    /// them. An export also fills a word of scratch. Keys and values of the table are the same on every device
+    /// afterwards, unless keys are left over: which ones is not determined. The places of keys in the table differ.
     ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on keys, on values that are read and on the count,
     ///   `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on the table and on scratch, `SHADER_STORAGE_WRITE` on outputs.
-    ///   A search and an export only read the table. An export has `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch.
+    ///   A search, an export and statistics only read the table. An export has `ALL_TRANSFER`, `TRANSFER_WRITE` on
+    ///   scratch.
     /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE`.
     /// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table,
     ///   earlier use of scratch) and after it (uses of the table, reads of the outputs). For an export, the barrier for

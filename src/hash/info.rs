@@ -35,11 +35,13 @@ pub enum HashOperation {
     Increment,
     /// Writes all keys of the table and their values, in any order.
     Export,
+    /// Writes how full the table is and how many probes its keys take: [`crate::HashStatistics`].
+    Statistics,
 }
 
 impl HashOperation {
     /// All operations.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Clear,
         Self::Insert,
         Self::Assign,
@@ -52,11 +54,12 @@ impl HashOperation {
         Self::Or,
         Self::Increment,
         Self::Export,
+        Self::Statistics,
     ];
 
     /// Whether the operation applies a batch of keys to the table.
     pub(crate) const fn changes(self) -> bool {
-        !matches!(self, Self::Clear | Self::Find | Self::Export)
+        !matches!(self, Self::Clear | Self::Find | Self::Export | Self::Statistics)
     }
 
     /// Whether the operation inserts the keys that the table does not have.
@@ -69,9 +72,19 @@ impl HashOperation {
         self.inserts() && !matches!(self, Self::Increment)
     }
 
+    /// Whether the operation has an array of keys.
+    pub(crate) const fn has_keys(self) -> bool {
+        !matches!(self, Self::Clear | Self::Statistics)
+    }
+
     /// Whether the operation reads keys of the batch.
     pub(crate) const fn reads_keys(self) -> bool {
-        !matches!(self, Self::Clear | Self::Export)
+        self.has_keys() && !matches!(self, Self::Export)
+    }
+
+    /// Whether the operation writes the table.
+    pub(crate) const fn writes_table(self) -> bool {
+        self.changes() || matches!(self, Self::Clear)
     }
 
     /// Whether the operation writes values of the batch.

@@ -34,6 +34,13 @@ shared_constants! {
     const HASH_INCREMENT = 8;
     /// The words of the header from which on it has the values of the two reserved keys: four words each.
     const RESERVED_VALUES = 7;
+    /// Words of the statistics of a table.
+    const STATISTICS_KEYS = 0;
+    const STATISTICS_ERASED_SLOTS = 1;
+    const STATISTICS_SLOTS = 2;
+    const STATISTICS_OVERFLOW_SLOTS = 3;
+    /// The first of twice `MOST_PROBES` counters of keys, by their number of probes.
+    const STATISTICS_PROBES = 4;
     /// Most items that wait for a slot of their slice. With all other arrays, 16 KiB of shared memory suffice.
     const MOST_WAITING = 176;
     /// The word of the state of a change that says whether the table has been used since it was cleared.
@@ -83,7 +90,21 @@ shared_structs! {
         slices: u32,
     }
 
-    /// Push constants of all kernels of tables.
+    /// The statistics of a table.
+    struct HashStatisticsProblem {
+        table: Address,
+        /// Receives the numbers: see `STATISTICS_KEYS`.
+        statistics: Address,
+        /// Number of slices of the table, without overflow slices.
+        slices: u32,
+    }
+
+    /// Push constants of the kernels of statistics.
+    struct HashStatisticsPush {
+        problem: HashStatisticsProblem,
+    }
+
+    /// Push constants of all other kernels of tables.
     struct HashPush {
         problem: HashProblem,
         scratch: Address,
@@ -140,6 +161,14 @@ macro_rules! folder_kernels {
                 /// Writes the keys and values of a table.
                 HashExport = "hash_export",
                     push HashPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords];
+                /// Writes the statistics that the header of a table has.
+                HashStatistics = "hash_statistics",
+                    push HashStatisticsPush, memory [HashHeader],
+                    [Threads, Lanes];
+                /// Counts the keys of a table by their number of probes.
+                HashProbes = "hash_probes",
+                    push HashStatisticsPush, memory [],
                     [Threads, Lanes, KeyWords, ValueWords];
                 /// Looks keys up.
                 HashFind = "hash_find",

@@ -17,6 +17,8 @@ mod info;
 mod interface;
 mod plan;
 mod planner;
+mod saved;
+mod statistics;
 #[cfg(test)]
 #[cfg(feature = "hash")]
 mod tests;
@@ -28,3 +30,5 @@ pub const GLSL: &str = include_str!("../../glsl/lib/trommel_hash.glsl");
 pub use format::table_size;
 pub use hasher::{HashInfo, Hasher};
 pub use info::{HashOperation, HasherInfo};
+pub use saved::check_table;
+pub use statistics::HashStatistics;

@@ -4,6 +4,7 @@ use super::HashOperation;
 use super::format::{Format, slices_of};
 use super::hasher::HashInfo;
 use super::planner::{Group, HashPlanner};
+use super::statistics::HashStatistics;
 use crate::core::memory::Range;
 use crate::core::pipelines::Variant;
 use crate::core::plan::{Content, Groups, Plan, Push, Resources};
@@ -11,7 +12,10 @@ use crate::core::primitive::{PlanSource, Planner as _};
 use crate::core::scratch::{Layout, part_number};
 use crate::kernels::Kernel;
 use crate::radix::{Items, MOST_GROUPS_Y};
-use crate::shared::{Constant, HashProblem, HashPush, OVERFLOW_SHARE, SLICE_SLOTS};
+use crate::shared::{
+    Constant, HashProblem, HashPush, HashStatisticsProblem, HashStatisticsPush, OVERFLOW_SHARE, SLICE_SLOTS,
+    SharedStruct,
+};
 use crate::sort::SortTable;
 use crate::tuning::Profile;
 use crate::{Error, Result};
@@ -35,6 +39,8 @@ pub(crate) struct HashTable<'a> {
 struct Steps<'a> {
     planner: &'a HashPlanner,
     problem: HashProblem,
+    /// Address of the caller's statistics; 0 for other operations.
+    statistics: u64,
     scratch: u64,
     parts: Parts,
 }
@@ -65,7 +71,8 @@ impl<'a> HashTable<'a> {
         check_groups(planner.handle().device().profile(), info)?;
         let [hashes, sorted_hashes, spilled, moved, state] = [scratch; 5];
         let none = Parts { hashes, sorted_hashes, payload: None, spilled, moved, state, bins: None };
-        let mut steps = Steps { planner, problem: problem(format, info), scratch, parts: none };
+        let statistics = if format.operation == HashOperation::Statistics { info.statistics.address } else { 0 };
+        let mut steps = Steps { planner, problem: problem(format, info), statistics, scratch, parts: none };
         if format.operation == HashOperation::Export {
             // The number of keys that have been written.
             steps.parts.state = layout.range(scratch, WORD)?.address;
@@ -174,6 +181,18 @@ impl Steps<'_> {
     }
 
     fn add_pass(&self, plan: &mut Plan<'_>, kernel: Kernel, threads: u32, groups: u32, sets: [Resources; 2]) {
+        self.add_pass_with(plan, kernel, threads, groups, sets, &self.push());
+    }
+
+    fn add_pass_with(
+        &self,
+        plan: &mut Plan<'_>,
+        kernel: Kernel,
+        threads: u32,
+        groups: u32,
+        [reads, writes]: [Resources; 2],
+        push: &impl SharedStruct,
+    ) {
         let (profile, format) = (self.profile(), self.format());
         let begin_bit = self.planner.sort().and(format.begin_bit()).unwrap_or(u32::BITS);
         let is_free = profile.emulated_subgroups && kernel.emulated(true) == kernel;
@@ -190,8 +209,7 @@ impl Steps<'_> {
             _ => 0,
         });
         let variant = plan.add_variant(&variant);
-        let [reads, writes] = sets;
-        plan.add_pass(variant, Groups::Fixed(groups), Push::new(kernel, &self.push()), reads, writes);
+        plan.add_pass(variant, Groups::Fixed(groups), Push::new(kernel, push), reads, writes);
     }
 }
 
@@ -268,6 +286,11 @@ impl Steps<'_> {
         ("statuses", word(self.problem.status))
     }
 
+    /// Number of slices, overflow slices included.
+    fn all_slices(&self) -> u32 {
+        self.problem.slices + self.problem.slices.div_ceil(OVERFLOW_SHARE)
+    }
+
     /// Workgroups for all keys, at least one.
     fn batch_groups(&self, threads: u32, items: u32) -> u32 {
         self.problem.max_count.div_ceil(threads * items).max(1)
@@ -298,9 +321,23 @@ impl Steps<'_> {
         let reads = set(plan, &[self.table()]).union(cursor);
         let counts = ("counts_out", word(self.problem.count_out));
         let writes = set(plan, &[self.keys(), self.values(), counts, self.statuses()]).union(cursor);
-        let slices = self.problem.slices + self.problem.slices.div_ceil(OVERFLOW_SHARE);
         let threads = self.profile().hash.slice_threads;
-        self.add_pass(plan, Kernel::HashExport, threads, slices, [reads, writes]);
+        self.add_pass(plan, Kernel::HashExport, threads, self.all_slices(), [reads, writes]);
+    }
+
+    fn add_statistics(&self, plan: &mut Plan<'_>) {
+        let HashProblem { table, slices, .. } = self.problem;
+        let push =
+            HashStatisticsPush { problem: HashStatisticsProblem { table, statistics: self.statistics.into(), slices } };
+        let reads = set(plan, &[self.table()]);
+        let bytes = size_of::<HashStatistics>() as u64;
+        let statistics = set(plan, &[("statistics", Range::new(self.statistics, bytes))]);
+        let profile = self.profile();
+        let sets = [reads, statistics];
+        self.add_pass_with(plan, Kernel::HashStatistics, profile.plain_threads, 1, sets, &push);
+        let sets = [reads.union(statistics), statistics];
+        let threads = profile.hash.slice_threads;
+        self.add_pass_with(plan, Kernel::HashProbes, threads, self.all_slices(), sets, &push);
     }
 
     fn add_keys(&self, plan: &mut Plan<'_>) {
@@ -368,6 +405,7 @@ impl PlanSource for HashTable<'_> {
             HashOperation::Clear => self.steps.add_clear(plan),
             HashOperation::Find => self.steps.add_find(plan),
             HashOperation::Export => self.steps.add_export(plan),
+            HashOperation::Statistics => self.steps.add_statistics(plan),
             _ => {
                 self.steps.add_keys(plan);
                 if let Some(sort) = &self.sort {

@@ -4,6 +4,7 @@ use super::HashOperation;
 use super::format::Format;
 use super::hasher::HashInfo;
 use super::plan::HashTable;
+use super::statistics::HashStatistics;
 use crate::core::handle::{Handle, One, Options};
 use crate::core::memory::{Argument, Arguments, check_alignment, roles};
 use crate::core::primitive::{Jobs, Planner};
@@ -22,6 +23,7 @@ roles! {
         Found = "found",
         LeftoverKeys = "leftoverKeys",
         LeftoverValues = "leftoverValues",
+        Statistics = "statistics",
         Count = "count",
         LeftoverCount = "leftoverCount",
         CountOut = "countOut",
@@ -108,19 +110,21 @@ impl Planner for HashPlanner {
         let values =
             if operation.writes_values() { wanted(info.values, value_words) } else { array(info.values, value_words) };
         let found = if info.found == Range::NONE { 0 } else { items.div_ceil(32) * 4 };
-        let has_keys = operation != HashOperation::Clear;
+        let has_keys = operation.has_keys();
+        let statistics = Range::new(info.statistics.address, size_of::<HashStatistics>() as u64);
         let [inserts, reads_values] = [operation.inserts(), operation.reads_values()];
         let all = [
             (
                 HashRole::Table,
                 Range::new(info.table.address, self.format.table_bytes(info.capacity)),
-                !operation.writes_values(),
+                operation.writes_table(),
             ),
             (HashRole::Keys, when(has_keys, array(info.keys, key_words)), is_export),
             (HashRole::Values, when(operation.writes_values() || reads_values, values), operation.writes_values()),
             (HashRole::Found, when(is_search, Range::new(info.found.address, found)), true),
             (HashRole::LeftoverKeys, when(inserts, wanted(info.leftover_keys, key_words)), true),
             (HashRole::LeftoverValues, when(reads_values, wanted(info.leftover_values, value_words)), true),
+            (HashRole::Statistics, when(operation == HashOperation::Statistics, statistics), true),
             (HashRole::Count, when(has_keys, word(info.count.address)), false),
             (HashRole::LeftoverCount, when(inserts, word(info.leftover_count)), true),
             (HashRole::CountOut, when(is_export, word(info.count_out)), true),
@@ -139,8 +143,8 @@ impl Planner for HashPlanner {
             return Err(Error::TooLarge { argument: "capacity", value, limit, why: "the hasher's maxCapacity" });
         }
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.into() });
-        if operation == HashOperation::Clear && info.count != Count::default() {
-            return malformed("count", "a table is cleared without keys");
+        if !operation.has_keys() && info.count != Count::default() {
+            return malformed("count", &format!("{operation:?} has no keys"));
         }
         if operation == HashOperation::Export && info.count.address != 0 {
             return malformed("count", "the room of an export is known to the host");
@@ -166,6 +170,7 @@ impl Planner for HashPlanner {
             (HashRole::Found, info.found, 4, max_count),
             (HashRole::LeftoverKeys, info.leftover_keys, 4, max_count),
             (HashRole::LeftoverValues, info.leftover_values, 4, max_count),
+            (HashRole::Statistics, info.statistics, 4, None),
         ];
         for (argument, (role, range, alignment, max_count)) in arguments.iter().zip(given) {
             debug_assert!(argument.role == role, "the ranges are in the order of the arguments");

@@ -3,7 +3,7 @@
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
 use super::format::Format;
-use super::{HashInfo, HashOperation, HasherInfo};
+use super::{HashInfo, HashOperation, HashStatistics, HasherInfo};
 use crate::core::plan::Plan;
 use crate::shared::{
     BUCKET_WORDS, HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT, HASH_INSERT, HEADER_BYTES, MOST_PROBES, OVERFLOW_SHARE,
@@ -138,6 +138,19 @@ fn shaders_of_applications_have_the_same_constants() {
     }
 }
 
+#[test]
+fn statistics_are_summed_up() {
+    let mut statistics = HashStatistics { keys: 8, slots: 1024, ..HashStatistics::default() };
+    assert_eq!((statistics.mean_probes(), statistics.most_probes(), statistics.overflow_keys()), (0.0, 0, 0));
+    statistics.probes[0] = 5;
+    statistics.probes[2] = 1;
+    assert_eq!((statistics.mean_probes(), statistics.most_probes(), statistics.overflow_keys()), (8.0 / 6.0, 3, 0));
+    statistics.probes[16] = 2;
+    assert_eq!((statistics.mean_probes(), statistics.most_probes(), statistics.overflow_keys()), (42.0 / 8.0, 17, 2));
+    assert_eq!(statistics.load_factor(), 8.0 / 1024.0);
+    assert_eq!(HashStatistics::default().load_factor(), 0.0);
+}
+
 #[cfg(feature = "host")]
 mod plans {
     use super::*;
@@ -185,6 +198,7 @@ mod plans {
             leftover_values: range(values),
             leftover_count: range(4).address,
             count_out: range(4).address,
+            statistics: range(size_of::<HashStatistics>() as u64),
             status: range(4).address,
             ..HashInfo::default()
         };
@@ -193,7 +207,7 @@ mod plans {
                 HashInfo { count: Count::host(count), values: Range::NONE, count_out: 0, ..all }
             }
             HashOperation::Export => HashInfo { count: Count::host(count), ..all },
-            HashOperation::Clear => return HashInfo { count: Count::default(), ..all },
+            HashOperation::Clear | HashOperation::Statistics => return HashInfo { count: Count::default(), ..all },
             HashOperation::Find if flags & 2 == 0 => HashInfo { values: Range::NONE, ..all },
             HashOperation::Find if flags & 4 == 0 => HashInfo { found: Range::NONE, ..all },
             _ => all,
@@ -230,8 +244,12 @@ mod plans {
                     let changes = info.operation.changes();
                     let needs_scratch = changes || info.operation == HashOperation::Export;
                     assert_eq!(size != 0, needs_scratch, "{plan}");
-                    let passes = if changes && count != 0 { 3 } else { 1 };
-                    assert!(plan.passes.len() >= passes && (changes || plan.passes.len() == 1), "{plan}");
+                    let passes = match info.operation {
+                        HashOperation::Statistics => 2,
+                        _ if changes && count != 0 => 3,
+                        _ => 1,
+                    };
+                    assert!(plan.passes.len() >= passes && (changes || plan.passes.len() == passes), "{plan}");
                 });
             }
         }
@@ -278,7 +296,16 @@ mod plans {
         let text = "leftoverValues is malformed: their number has no place: leftoverCount is 0";
         assert_eq!(refused(&insert, HashInfo { leftover_keys: Range::NONE, ..lost }), text);
         let (_, clear) = of(HashOperation::Clear);
-        assert_eq!(refused(&clear, good), "count is malformed: a table is cleared without keys");
+        assert_eq!(refused(&clear, good), "count is malformed: Clear has no keys");
+        let (info, statistics) = of(HashOperation::Statistics);
+        let good_statistics = batch(&info, 5000, 1000, 7);
+        let counted = HashInfo { count: Count::host(1), ..good_statistics };
+        assert_eq!(refused(&statistics, counted), "count is malformed: Statistics has no keys");
+        let nowhere = HashInfo { statistics: Range::NONE, ..good_statistics };
+        assert_eq!(refused(&statistics, nowhere), "statistics.address is null");
+        let few = Range { size: 143, ..good_statistics.statistics };
+        let text = "statistics.size 143 < 144 required";
+        assert_eq!(refused(&statistics, HashInfo { statistics: few, ..good_statistics }), text);
         let (info, export) = of(HashOperation::Export);
         let on_device = HashInfo { count: Count::device(4, 9), ..batch(&info, 5000, 1000, 7) };
         assert_eq!(refused(&export, on_device), "count is malformed: the room of an export is known to the host");

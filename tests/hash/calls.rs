@@ -39,6 +39,7 @@ impl<'a> Hashers<'a> {
             HashOperation::Or => TrmHashOperation::Or,
             HashOperation::Increment => TrmHashOperation::Increment,
             HashOperation::Export => TrmHashOperation::Export,
+            HashOperation::Statistics => TrmHashOperation::Statistics,
             _ => TrmHashOperation::Insert,
         };
         let c_info = TrmHasherCreateInfo {
@@ -88,7 +89,7 @@ impl Handle for Hashers<'_> {
             table: Range { size: self.hasher.table_size(1), ..shape.array(3, 0, 4) },
             capacity: 1,
             count: match operation {
-                HashOperation::Clear => Count::default(),
+                HashOperation::Clear | HashOperation::Statistics => Count::default(),
                 HashOperation::Export => Count::host(shape.count),
                 _ => shape.count(0),
             },
@@ -96,6 +97,7 @@ impl Handle for Hashers<'_> {
             values: shape.array(2, items, value.size()),
             found: Range::new(words.address + 256, words.size - 256),
             leftover_count: word(1),
+            statistics: Range::new(words.address + 16, 144),
             scratch,
             status: word(2),
             timestamps: Some(timestamps),
@@ -110,6 +112,7 @@ impl Handle for Hashers<'_> {
             values: c_range(info.values),
             found: c_range(info.found),
             leftover_count: info.leftover_count,
+            statistics: c_range(info.statistics),
             scratch: c_scratch(scratch),
             status: info.status,
             timestamps: c_timestamps(timestamps),

@@ -72,7 +72,7 @@ pub(crate) fn refusals() {
     ];
     let search = HashInfo { values: Range::NONE, ..info };
     let others = [
-        (of(HashOperation::Clear), info, "count is malformed: a table is cleared without keys".to_owned()),
+        (of(HashOperation::Clear), info, "count is malformed: Clear has no keys".to_owned()),
         (
             of(HashOperation::Find),
             HashInfo { found: moved(info.found, 1), ..search },

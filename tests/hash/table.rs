@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range as Bytes;
 use trommel::host::{Buffer, Context};
 use trommel::{
-    Count, HashInfo, HashOperation, Hasher, HasherInfo, KeyType, Range, Result, STATUS_COUNT_CLAMPED,
+    Count, HashInfo, HashOperation, HashStatistics, Hasher, HasherInfo, KeyType, Range, Result, STATUS_COUNT_CLAMPED,
     STATUS_OUTPUT_CLAMPED, STATUS_TABLE_FULL, Scratch, ValueType,
 };
 
@@ -246,6 +246,7 @@ impl<'a> Table<'a> {
             leftover_values: wanted(&leftover_values),
             leftover_count: address(&leftover_count),
             count_out: address(&count_out),
+            statistics: Range::NONE,
             scratch: Scratch { buffer: scratch.handle(), offset: 0, size: scratch_size },
             status: address(&status),
             timestamps: None,
@@ -358,6 +359,49 @@ impl<'a> Table<'a> {
         assert_eq!(before, after, "the words around the table");
     }
 
+    /// The statistics of the table, compared with the model and with the slots.
+    pub(crate) fn statistics(&self) -> HashStatistics {
+        const GUARDED: usize = size_of::<HashStatistics>() / 4 + 2;
+        let memory = self.context.upload(&[7; GUARDED]).expect("memory");
+        let info = HashInfo {
+            table: self.range(),
+            capacity: self.capacity,
+            statistics: Range::new(memory.address() + 4, memory.size() - 8),
+            ..HashInfo::default()
+        };
+        let hasher = self.hasher(HashOperation::Statistics);
+        self.run(|commands| {
+            // SAFETY: the buffers outlive run(), which waits.
+            unsafe { hasher.cmd_hash(commands, &info) }
+        });
+        let words: Vec<u32> = self.context.download(&memory, GUARDED).expect("statistics");
+        assert_eq!([words[0], words[GUARDED - 1]], [7; 2], "the words around the statistics");
+        let statistics: HashStatistics = bytemuck::pod_read_unaligned(bytemuck::cast_slice(&words[1..GUARDED - 1]));
+        let HashStatistics { keys, erased_slots, slots, overflow_slots, probes } = statistics;
+        assert_eq!([keys as usize, erased_slots as usize], [self.model.len(), self.erased_slots()]);
+        assert_eq!((slots + overflow_slots) as usize, self.slots().len());
+        let reserved = [0, 1].map(|i| usize::from(self.model.contains_key(&self.types.key_of(i))));
+        let counted: usize = probes.iter().map(|keys| *keys as usize).sum();
+        assert_eq!(counted, self.model.len() - reserved[0] - reserved[1], "keys by their number of probes");
+        let overflow_keys = self.slots()[slots as usize..].iter().filter(|slot| self.is_in_use(slot)).count();
+        assert_eq!(statistics.overflow_keys() as usize, overflow_keys);
+        statistics
+    }
+
+    /// The bytes of the table.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let words = self.words();
+        let guard = GUARD as usize / 4;
+        bytemuck::cast_slice(&words[guard..words.len() - guard]).to_vec()
+    }
+
+    /// Replaces the bytes of the table.
+    pub(crate) fn load(&mut self, bytes: &[u8]) {
+        let guard = self.random.words(GUARD as usize / 4);
+        let words: Vec<u32> = bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
+        self.table = self.context.upload(&[guard.clone(), words, guard].concat()).expect("a table");
+    }
+
     /// Compares the table with the model: looks up all keys of the model, and others.
     pub(crate) fn check(&mut self, others: &[Words]) {
         let keys: Vec<Words> = self.model.keys().chain(others).cloned().collect();
@@ -369,6 +413,8 @@ impl<'a> Table<'a> {
         let header = self.header();
         assert_eq!(header[3] as usize, self.model.len(), "the number of keys in the header");
         assert_eq!(header[4] as usize, self.erased_slots(), "the number of erased slots in the header");
+        let Types { key, value } = self.types;
+        assert_eq!(trommel::hash::check_table(key, value, self.capacity, &self.bytes()), Ok(()));
         assert_silence(self.context);
     }
 
@@ -378,6 +424,10 @@ impl<'a> Table<'a> {
         let keys = (0..room).map(|i| self.types.key_of(i)).collect();
         let batch = Batch::new(HashOperation::Export, self.types, keys, &mut Random::new(3));
         self.apply(&Batch { outputs, ..batch });
+    }
+
+    fn is_in_use(&self, slot: &Words) -> bool {
+        (0..2).all(|reserved| !slot.starts_with(&self.types.key_of(reserved)))
     }
 
     /// Slots of erased keys.

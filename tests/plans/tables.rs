@@ -21,6 +21,7 @@ fn batch(capacity: u32, max_count: u32) -> HashInfo {
         leftover_values: array(5),
         leftover_count: 8,
         count_out: 16,
+        statistics: array(6),
         scratch: Scratch { buffer: fake::buffer(), offset: 256, size: 1 << 40 },
         status: 12,
         timestamps: None,
@@ -38,6 +39,7 @@ fn plans_of_tables() {
     let clear = hasher(&NVIDIA, &pairs.operation(HashOperation::Clear));
     let cleared = HashInfo { count: Count::default(), ..batch(1 << 20, 0) };
     let export = hasher(&NVIDIA, &pairs.operation(HashOperation::Export));
+    let statistics = hasher(&NVIDIA, &pairs.operation(HashOperation::Statistics));
     let exported = HashInfo { count: Count::host(1000), ..batch(1 << 20, 0) };
     let small = HasherInfo { max_capacity: 1024, ..pairs };
     let medium = HasherInfo { max_capacity: 1 << 18, ..pairs };
@@ -52,6 +54,7 @@ fn plans_of_tables() {
         of(&by_index, 1 << 20, 0),
         of(&medium.operation(HashOperation::Increment), 1 << 18, 100_000),
         export.describe(&exported).expect("it is valid"),
+        statistics.describe(&HashInfo { statistics: Range::new(1 << 40, 144), ..cleared }).expect("it is valid"),
     ];
     assert_text("tables", &texts);
 }
@@ -86,7 +89,7 @@ fn scratch_of_tables() {
                         let count = u64::from(count);
                         let hash_bytes = if key == KeyType::U64 { 8 } else { 4 };
                         let range = match operation {
-                            HashOperation::Clear | HashOperation::Find => 0..=0,
+                            HashOperation::Clear | HashOperation::Find | HashOperation::Statistics => 0..=0,
                             HashOperation::Export => 4..=4,
                             _ => hash_bytes * count..=most_bytes * count + (8 << 20),
                         };

@@ -84,9 +84,12 @@ fn steps(this: &Path, full: bool) -> Result<Vec<Step>> {
             [&[][..], &["--examples"]].map(|targets| cargo(&[&["test", "--workspace", "--no-run"], targets].concat())),
         ),
     ];
-    steps.extend(compiler_builds());
-    steps.extend(gpu_steps(this, full)?);
+    steps.extend(gpu_steps(full)?);
     steps.push(licenses());
+    // Last: the library has the same file name with all features. A build with other ones replaces it, and cargo then
+    // builds everything that depends on it once more.
+    steps.extend(compiler_builds());
+    steps.extend(compiler_steps(this, full)?);
     Ok(steps)
 }
 
@@ -117,7 +120,7 @@ fn header_check(this: &Path) -> Step {
 }
 
 /// The steps that run beside one another: what tests the library on each driver, and what keeps few cores busy.
-fn gpu_steps(this: &Path, full: bool) -> Result<Vec<Step>> {
+fn gpu_steps(full: bool) -> Result<Vec<Step>> {
     // First, when no other step begins for minutes: the package is built in the target folder, which cargo locks
     // meanwhile.
     let mut steps = vec![bindings(full)?];
@@ -131,14 +134,12 @@ fn gpu_steps(this: &Path, full: bool) -> Result<Vec<Step>> {
         );
     }
     steps.extend(random_testers(full)?);
-    steps.push(shaders(this, full)?);
     steps.push(examples(full)?);
     // The tests of the library run with every driver.
     let unit_tests = on_lavapipe(cargo_test(&["--workspace", "--bins"], full))?;
     steps.push(Step::new("unit tests", 15, [unit_tests]).needs(&[INSTALL, BUILD]).beside());
     let doctests = on_lavapipe(cargo_test(&["--workspace", "--doc"], full))?;
     steps.push(Step::new("doctests", 15, [doctests]).needs(&[INSTALL, BUILD]).beside());
-    steps.push(Step::new("spirv-val", 5, [xtask(this, &["validate"])]).needs(&[INSTALL]).beside());
     Ok(steps)
 }
 
@@ -168,8 +169,7 @@ fn examples(full: bool) -> Result<Step> {
 /// Features that need the compiler of GLSL. One set for all commands: each set builds the library once more.
 const COMPILER: [&str; 3] = ["--workspace", "--features", "trommel/runtime-shaders,xtask/shaders,ffi-tests/compiler"];
 
-/// Lints and builds of what needs the compiler of GLSL, and of shaderc first. By themselves, because cargo locks the
-/// target folder while it builds: a step beside them would wait.
+/// Lints and builds of what needs the compiler of GLSL, and of shaderc first.
 fn compiler_builds() -> [Step; 2] {
     [
         Step::new("clippy, all features", 20, [clippy(&[&COMPILER[..], &["--all-targets"]].concat())]),
@@ -191,9 +191,15 @@ const WITH_COMPILER: [&str; 6] = ["--bin", "xtask", "--test", "user_functions", 
 /// The test binary in ffi-tests with the compiler of GLSL.
 const COMPILER_OF_C: &str = "compiler";
 
-fn shaders(this: &Path, full: bool) -> Result<Step> {
-    let commands = [xtask(this, &["shaders", "--check"]), validated(&[&COMPILER[..], &WITH_COMPILER].concat(), full)?];
-    Ok(Step::new("shaders", 25, commands).needs(&[INSTALL, BUILD, BUILD_COMPILER]).beside())
+/// Tests that compile GLSL, and the check of what has been compiled. They run beside one another.
+fn compiler_steps(this: &Path, full: bool) -> Result<Vec<Step>> {
+    let tests = validated(&[&COMPILER[..], &WITH_COMPILER, &["--test", COMPILER_OF_C]].concat(), full)?;
+    let step = |name, minutes, command| Step::new(name, minutes, [command]).beside();
+    Ok(vec![
+        step("tests with shaderc", 25, tests).needs(&[INSTALL, BUILD, BUILD_COMPILER]),
+        step("shaders", 15, xtask(this, &["shaders", "--check"])).needs(&[INSTALL, BUILD_COMPILER]),
+        step("spirv-val", 5, xtask(this, &["validate"])).needs(&[INSTALL]),
+    ])
 }
 
 /// What other languages call and what they install.
@@ -208,8 +214,7 @@ fn bindings(full: bool) -> Result<Step> {
         command.envs(lavapipe(lanes)?).envs(drivers::validate(Validation::CoreSyncBestOfCheckedModules)?);
         commands.push(command);
     }
-    commands.push(validated(&[&COMPILER[..], &["--test", COMPILER_OF_C]].concat(), full)?);
-    Ok(Step::new("C, C++, Python and the package", 30, commands).needs(&[INSTALL, BUILD, BUILD_COMPILER]).beside())
+    Ok(Step::new("C, C++, Python and the package", 30, commands).needs(&[INSTALL, BUILD]).beside())
 }
 
 /// Test binaries, whichever package has them.
@@ -499,7 +504,7 @@ mod tests {
     fn filters_that_name_no_step_are_for_tests() {
         let mut steps = steps(Path::new("xtask"), false).unwrap();
         super::select(&mut steps, "random_sorts");
-        assert!(steps.iter().any(|step| step.name == "shaders"));
+        assert!(steps.iter().any(|step| step.name == "tests with shaderc"));
         for command in steps
             .iter()
             .filter(|step| ![super::BUILD, super::BUILD_COMPILER].contains(&step.name.as_str()))

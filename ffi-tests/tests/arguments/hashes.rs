@@ -38,7 +38,7 @@ fn hashers() -> Result<()> {
     let enums: [(&str, i32, Set); 3] = [
         ("keyType", TrmKeyType::U32X4 as i32, |info, value| info.key_type = value),
         ("valueType", TrmValueType::Index as i32, |info, value| info.value_type = value),
-        ("operation", TrmHashOperation::Export as i32, |info, value| info.operation = value),
+        ("operation", TrmHashOperation::Statistics as i32, |info, value| info.operation = value),
     ];
     for (name, last, set) in enums {
         for value in [-1, last + 1, i32::MAX, i32::MIN] {
@@ -296,7 +296,7 @@ fn tables() -> Result<()> {
             refusals.expect("odd hasher", cmd_hash(commands, odd, &good), MISALIGNED, "hasher");
             let alone = TrmHashInfo { hasher: none, ..good };
             refusals.expect("not ready", cmd_hash(commands, deferred, &alone), NOT_READY, "hasher is not ready");
-            let reason = "count is malformed: a table is cleared without keys";
+            let reason = "count is malformed: Clear has no keys";
             refusals.expect("keys of clearing", cmd_hash(commands, clear, &alone), MALFORMED, reason);
             let search = TrmHashInfo { found, ..alone };
             for (range, code, reason) in [

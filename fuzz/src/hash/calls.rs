@@ -50,6 +50,7 @@ impl Primitive for Hashes {
                 offset_of!(TrmHashInfo, leftover_values),
                 offset_of!(TrmHashInfo, leftover_count),
                 offset_of!(TrmHashInfo, count_out),
+                offset_of!(TrmHashInfo, statistics),
                 offset_of!(TrmHashInfo, status),
                 offset_of!(TrmHashInfo, count) + offset_of!(TrmCount, address),
             ],
@@ -158,7 +159,7 @@ impl Handle for Hasher {
     fn records(&self, image: &Image) -> bool {
         let info = image.effective::<TrmHashInfo>();
         let counts = self.1.inserts() && info.leftover_count != 0;
-        matches!(self.1.operation, CLEAR | EXPORT) || info.count.max != 0 || info.status != 0 || counts
+        matches!(self.1.operation, CLEAR | EXPORT | STATISTICS) || info.count.max != 0 || info.status != 0 || counts
     }
 }
 
@@ -170,6 +171,9 @@ const FIND: i32 = 4;
 const ADD: i32 = 5;
 const INCREMENT: i32 = 10;
 const EXPORT: i32 = 11;
+const STATISTICS: i32 = 12;
+/// Bytes of a TrmHashStatistics.
+const STATISTICS_SIZE: u64 = 144;
 
 /// Bits of TrmHasherCreateInfo::flags.
 const BATCHES: u32 = 1;
@@ -197,7 +201,7 @@ impl HasherModel {
     }
 
     fn inserts(&self) -> bool {
-        !matches!(self.operation, CLEAR | ERASE | FIND | EXPORT)
+        !matches!(self.operation, CLEAR | ERASE | FIND | EXPORT | STATISTICS)
     }
 
     fn reads_values(&self) -> bool {
@@ -218,7 +222,7 @@ fn judge_hasher(info: &TrmHasherCreateInfo, verdict: &mut Verdict) {
     verdict.known(info.key_type, 15, "keyType");
     judge_value(info.value_type, info.value_size, verdict);
     verdict.must(info.flags <= BATCHES | DEFERRED, MALFORMED, "flags");
-    verdict.known(info.operation, EXPORT + 1, "operation");
+    verdict.known(info.operation, STATISTICS + 1, "operation");
     verdict.must(info.reserved == 0, MALFORMED, "reserved");
     let HasherModel { items, max_capacity, .. } = HasherModel::new(info);
     verdict.must(!items.narrow(), MALFORMED, "keyType");
@@ -244,10 +248,11 @@ fn judge_hash(model: &HasherModel, info: &TrmHashInfo, verdict: &mut Verdict) ->
     verdict.must(info.leftover_count.is_multiple_of(4), MISALIGNED, "leftoverCount");
     verdict.must(info.count_out.is_multiple_of(4), MISALIGNED, "countOut");
     let is_read = matches!(*operation, FIND | EXPORT);
-    let mut arrays = vec![Array::new(info.table, 16, model.table_size(info.capacity).into(), !is_read)];
+    let is_written = !is_read && *operation != STATISTICS;
+    let mut arrays = vec![Array::new(info.table, 16, model.table_size(info.capacity).into(), is_written)];
     let dense = |size| extent(count, size, 0);
-    if *operation == CLEAR {
-        verdict.must((count, info.count.address) == (0, 0), MALFORMED, "count of a table that is cleared");
+    if matches!(*operation, CLEAR | STATISTICS) {
+        verdict.must((count, info.count.address) == (0, 0), MALFORMED, "count of an operation without keys");
     } else {
         arrays.push(Array::new(info.keys, 4, dense(key), *operation == EXPORT));
         arrays.push(Array::word(info.count.address, false));
@@ -265,6 +270,9 @@ fn judge_hash(model: &HasherModel, info: &TrmHashInfo, verdict: &mut Verdict) ->
                 arrays.push(Array::new(range, 4, dense(size), true));
             }
         }
+    }
+    if *operation == STATISTICS {
+        arrays.push(Array::new(info.statistics, 4, STATISTICS_SIZE.into(), true));
     }
     if *operation == EXPORT {
         verdict.must(info.count.address == 0, MALFORMED, "the count of an export on the device");
@@ -288,7 +296,7 @@ fn any_hasher(random: &mut Random) -> TrmHasherCreateInfo {
         value_type,
         value_size: if value_type == 2 { 4 * random.pick(&[1, 2, 3]) } else { 0 },
         flags: random.pick(&[0, BATCHES, BATCHES, BATCHES | DEFERRED]),
-        operation: random.pick(&[0, 0, 1, 2, 3, 4, 4, 5, 6, 7, 8, 9, 10, 11, 11]),
+        operation: random.pick(&[0, 0, 1, 2, 3, 4, 4, 5, 6, 7, 8, 9, 10, 11, 11, 12]),
         max_count: max_count(random),
         max_capacity: if random.once_in(2) { 0 } else { 1 + random.count(MOST_SLOTS - 1) },
         ..empty()
@@ -308,7 +316,7 @@ fn hasher(random: &mut Random) -> TrmHasherCreateInfo {
 /// An operation with at most `most` keys, without scratch.
 fn hash(random: &mut Random, model: &HasherModel, most: u32, space: &mut Space) -> TrmHashInfo {
     let HasherModel { items, operation, max_capacity } = *model;
-    let has_keys = operation != CLEAR;
+    let has_keys = !matches!(operation, CLEAR | STATISTICS);
     let max = if has_keys { count(random, &items, most) } else { 0 };
     let mut info = TrmHashInfo {
         capacity: random.count(max_capacity.min(most)).max(1),
@@ -326,6 +334,9 @@ fn hash(random: &mut Random, model: &HasherModel, most: u32, space: &mut Space) 
     }
     if model.reads_values() || matches!(operation, FIND | EXPORT) && random.once_in(2) {
         wants.push((&mut info.values, values, 4));
+    }
+    if operation == STATISTICS {
+        wants.push((&mut info.statistics, STATISTICS_SIZE, 4));
     }
     if operation == FIND && random.once_in(2) {
         wants.push((&mut info.found, u64::from(max.div_ceil(32)) * 4, 4));

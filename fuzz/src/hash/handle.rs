@@ -156,7 +156,7 @@ impl Scene {
         match self.operation {
             HashOperation::Erase => self.items().for_each(|(key, _)| _ = items.remove(key)),
             HashOperation::Clear => items.clear(),
-            HashOperation::Find | HashOperation::Export => {}
+            HashOperation::Find | HashOperation::Export | HashOperation::Statistics => {}
             operation => self.items().for_each(|(key, value)| {
                 let value = combine(operation, items.get(key), value);
                 items.insert(key.clone(), value);
@@ -310,6 +310,7 @@ impl Hashing {
             leftover_values: ranges.range("leftover values"),
             leftover_count: ranges.address("leftover count"),
             count_out: ranges.address("count out"),
+            statistics: ranges.range("statistics"),
             status: ranges.address("status"),
             ..HashInfo::default()
         }
@@ -329,7 +330,7 @@ impl Handle for Hashing {
         arrays.extend(ask.count.array("count"));
         let clamped = if ask.count.is_clamped(ask.items) { STATUS_COUNT_CLAMPED } else { 0 };
         let mut status = Array::results("status", &[clamped], &mut noise);
-        if self.operation() == HashOperation::Clear {
+        if matches!(self.operation(), HashOperation::Clear | HashOperation::Statistics) {
             // It is not written.
             status.expected.clone_from(&status.before);
         }
@@ -339,6 +340,8 @@ impl Handle for Hashing {
             arrays.extend(Self::exported(ask, scene, &mut noise));
         } else if self.operation() == HashOperation::Find {
             arrays.extend(Self::searched(ask, &scene, &mut noise));
+        } else if self.operation() == HashOperation::Statistics {
+            arrays.push(Array::results("statistics", &scene.shape.statistics(&scene.table), &mut noise));
         } else {
             table.free_all();
             let (mut before, mut room) = ([Vec::new(), Vec::new()], Vec::new());

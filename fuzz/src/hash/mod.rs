@@ -19,7 +19,7 @@ pub struct Hashes;
 pub(crate) static PRIMITIVE: Hashes = Hashes;
 
 /// Changes of tables are the most complex.
-const OPERATIONS: [HashOperation; 15] = [
+const OPERATIONS: [HashOperation; 16] = [
     HashOperation::Insert,
     HashOperation::Insert,
     HashOperation::Assign,
@@ -35,6 +35,7 @@ const OPERATIONS: [HashOperation; 15] = [
     HashOperation::Or,
     HashOperation::Increment,
     HashOperation::Export,
+    HashOperation::Statistics,
 ];
 
 fn draw_info(limits: &Limits, random: &mut Random) -> HasherInfo {
@@ -109,7 +110,7 @@ impl HandleInfo for Info {
         let bytes = 4 * (keys::size(self.0.key) + value_size(self.0.value));
         let ask = Ask::draw(&limits, bytes, false, random);
         match self.0.operation {
-            HashOperation::Clear => Ask { items: 0, count: CountAt::Host, ..ask },
+            HashOperation::Clear | HashOperation::Statistics => Ask { items: 0, count: CountAt::Host, ..ask },
             // The room of the arrays.
             HashOperation::Export => Ask { count: CountAt::Host, ..ask },
             _ => ask,

@@ -204,6 +204,21 @@ impl Shape {
             .any(|bucket| self.bucket(words, bucket).any(|slot| slot.item().is_none()))
     }
 
+    /// The statistics of a table: numbers of keys, of erased slots, and of slots; then of keys by their probes.
+    pub(super) fn statistics(&self, words: &[u32]) -> Words {
+        let slots =
+            [self.slices, self.overflow_slices()].map(|slices| u32::try_from(slices * SLICE_SLOTS).unwrap_or(u32::MAX));
+        let mut probes = vec![0; 2 * PROBES];
+        for bucket in 0..self.all_slices() * self.slice_buckets() {
+            for slot in self.bucket(words, bucket).filter_map(|slot| slot.item()) {
+                let buckets = self.paths(&slot[..self.key_words]).into_iter().flat_map(|path| path.buckets);
+                let number = { buckets }.position(|of_path| of_path == bucket);
+                number.into_iter().for_each(|number| probes[number] += 1);
+            }
+        }
+        [vec![words[ENTRIES], words[ERASED], slots[0], slots[1]], probes].concat()
+    }
+
     /// Reads all items. The error says what is wrong with the table.
     pub(super) fn read(&self, words: &[u32]) -> Result<HashMap<Words, Words>, String> {
         let (mut items, mut erased) = (HashMap::new(), 0);

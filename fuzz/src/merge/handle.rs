@@ -1,5 +1,6 @@
 //! A merger on a device: the arrays of a request, with what a merge must write.
 
+use super::Kind;
 use super::sequences::{Sequences, Source, bounds, counts, is_clamped, maxima, within};
 use super::several::Several;
 use crate::arena::{Array, ArrayRanges};
@@ -13,7 +14,10 @@ use trommel::{
 };
 
 #[derive(Debug)]
-pub(super) struct Merging(pub(super) Merger);
+pub(super) struct Merging {
+    pub(super) merger: Merger,
+    pub(super) kind: Kind,
+}
 
 /// The arrays of keys, values and the count of each sequence.
 const ROLES: [[&str; 3]; 2] = [["keys", "values", "count"], ["second keys", "second values", "second count"]];
@@ -26,26 +30,26 @@ fn second_count(ask: &Ask) -> CountAt {
 impl Merging {
     /// Whether only the device knows how many items there are.
     fn is_sized_by_device(&self) -> bool {
-        let info = self.0.info();
+        let info = &self.kind.info;
         info.operation.is_set_operation() || info.operation.is_update() || info.segmented
     }
 
     /// Whether merges may have more than two sequences.
     fn is_of_several(&self) -> bool {
-        self.0.info().sequences > 2
+        self.kind.info.sequences > 2
     }
 
     fn is_interleaved(&self) -> bool {
-        self.0.info().layout == Layout::Interleaved
+        self.kind.info.layout == Layout::Interleaved
     }
 
     fn reads_values(&self) -> bool {
-        !matches!(self.0.info().value, ValueType::None | ValueType::Index) && !self.is_interleaved()
+        !matches!(self.kind.info.value, ValueType::None | ValueType::Index) && !self.is_interleaved()
     }
 
     /// Bytes of the items of keys and of values.
     fn item_sizes(&self) -> [usize; 2] {
-        let (key, value) = (keys::size(self.0.info().key), value_size(self.0.info().value));
+        let (key, value) = (keys::size(self.kind.info.key), value_size(self.kind.info.value));
         if self.is_interleaved() { [key + value, 0] } else { [key, value] }
     }
 
@@ -67,7 +71,7 @@ impl Merging {
 
     /// The bounds of a search.
     fn bounds(&self, ask: &Ask, sequences: &Sequences) -> Array {
-        let (found, [needles, _]) = (bounds(self.0.info(), ask, sequences), maxima(ask));
+        let (found, [needles, _]) = (bounds(&self.kind, ask, sequences), maxima(ask));
         let mut array = Array::room("values out", 4, 4, needles as usize, &mut ask.stream(Stream::Noise));
         if let Some(found) = found {
             let words: Vec<u8> = found.iter().flat_map(|bound| bound.to_le_bytes()).collect();
@@ -79,7 +83,7 @@ impl Merging {
     }
 
     fn outputs(&self, ask: &Ask, sequences: &Sequences) -> Vec<Array> {
-        let operation = self.0.info().operation;
+        let operation = self.kind.info.operation;
         if operation.is_search() {
             return vec![self.bounds(ask, sequences)];
         }
@@ -95,7 +99,7 @@ impl Merging {
     /// The arrays of the result, with room for so many items: the items of all sequences, those of the result in order,
     /// and whether this order is determined.
     fn merged(&self, ask: &Ask, room: u32, (items, merged, are_sorted): (&[Items], &[Source], bool)) -> Vec<Array> {
-        let (info, [key, value]) = (self.0.info(), self.item_sizes());
+        let (info, [key, value]) = (self.kind.info, self.item_sizes());
         let (room, mut noise) = (room as usize, ask.stream(Stream::Noise));
         let mut outputs = Vec::new();
         if !info.drop_keys {
@@ -124,7 +128,7 @@ impl Merging {
 
     /// The arrays of a merger for more than two sequences.
     fn arrays_of_several(&self, ask: &Ask) -> Vec<Array> {
-        let several = Several::new(self.0.info(), ask);
+        let several = Several::new(&self.kind, ask);
         let mut arrays = several.inputs(self.item_sizes(), self.is_interleaved(), self.reads_values());
         arrays.extend(self.merged(ask, ask.all_items(), (&several.items, &several.merged, several.are_sorted)));
         let mut result = |role, word| arrays.push(Array::results(role, &[word], &mut ask.stream(Stream::Noise)));
@@ -139,7 +143,7 @@ impl Merging {
 
     /// The number of items of the result.
     fn count_out(&self, ask: &Ask, sequences: &Sequences) -> Array {
-        let operation = self.0.info().operation;
+        let operation = self.kind.info.operation;
         let [first, second] = counts(ask);
         let items = match operation {
             MergeOperation::Merge if ask.segments.is_none() => first + second,
@@ -174,7 +178,7 @@ impl Merging {
                 values_out: ranges.range("values out"),
                 status: ranges.address("status"),
                 count_out: ranges.address("count out"),
-                ..Several::new(self.0.info(), ask).info(ranges, more)
+                ..Several::new(&self.kind, ask).info(ranges, more)
             };
         }
         let [[keys_a, values_a, count_a], [keys_b, values_b, count_b]] = ROLES;
@@ -197,6 +201,7 @@ impl Merging {
                 offsets_out: ranges.range("offsets out"),
             }),
             marks: ranges.range("marks"),
+            user_words: self.kind.comparator.map_or([0; 4], |comparator| comparator.words),
             ..MergeInfo::default()
         };
         if let Some(start) = within(ask) {
@@ -216,7 +221,7 @@ impl Handle for Merging {
         if self.is_of_several() {
             return self.arrays_of_several(ask);
         }
-        let sequences = Sequences::new(self.0.info(), ask);
+        let sequences = Sequences::new(&self.kind, ask);
         let mut arrays = self.inputs(ask, &sequences);
         arrays.extend(self.outputs(ask, &sequences));
         if let Some(segments) = ask.segments {
@@ -227,7 +232,7 @@ impl Handle for Merging {
                 arrays.push(self.offsets_out(ask, &sequences));
             }
         }
-        if self.0.info().operation.is_update() {
+        if self.kind.info.operation.is_update() {
             arrays.push(Array::words("marks", &sequences.marks));
         }
         arrays.extend(ask.count.array(ROLES[0][2]));
@@ -237,22 +242,22 @@ impl Handle for Merging {
             arrays.push(Array::results("status", &[expected], &mut ask.stream(Stream::Noise)));
         }
         // Of half of all requests, and wherever nothing else says how many items there are.
-        if ask.seed.is_multiple_of(2) || self.0.info().operation.is_set_operation() {
+        if ask.seed.is_multiple_of(2) || self.kind.info.operation.is_set_operation() {
             arrays.push(self.count_out(ask, &sequences));
         }
         arrays
     }
 
     fn more_sequences(&self, ask: &Ask, ranges: &ArrayRanges) -> Vec<MergeSequence> {
-        if self.is_of_several() { Several::new(self.0.info(), ask).more(ranges) } else { Vec::new() }
+        if self.is_of_several() { Several::new(&self.kind, ask).more(ranges) } else { Vec::new() }
     }
 
     fn request<'a>(&'a self, ask: &Ask, ranges: &ArrayRanges, more: &'a [MergeSequence]) -> Request<'a> {
-        Request::Merge(&self.0, self.info(ask, ranges, more))
+        Request::Merge(&self.merger, self.info(ask, ranges, more))
     }
 
     fn scratch_size(&self, ask: &Ask) -> trommel::Result<u64> {
-        self.0.scratch_size(ask.all_items())
+        self.merger.scratch_size(ask.all_items())
     }
 
     unsafe fn record(
@@ -264,6 +269,6 @@ impl Handle for Merging {
     ) -> trommel::Result<()> {
         let more = self.more_sequences(ask, ranges);
         // SAFETY: the caller's promise.
-        unsafe { self.0.cmd_merge(commands, &MergeInfo { scratch, ..self.info(ask, ranges, &more) }) }
+        unsafe { self.merger.cmd_merge(commands, &MergeInfo { scratch, ..self.info(ask, ranges, &more) }) }
     }
 }

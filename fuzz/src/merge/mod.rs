@@ -6,13 +6,16 @@ mod sequences;
 mod several;
 
 use self::handle::Merging;
+use crate::comparators::{Comparator, words};
 use crate::items::value_size;
 use crate::keys;
 use crate::primitive::{Ask, CountAt, Handle, HandleInfo, Limits, Primitive, draw_max_count};
 use crate::profiles::{Draws, Line};
 use crate::random::Random;
 use crate::second::Second;
-use trommel::{Device, KeyType, Layout, MergeMethod, MergeOperation, Merger, MergerInfo, Order, ValueType};
+use trommel::{
+    ComparatorKernel, Device, KeyType, Layout, MergeMethod, MergeOperation, Merger, MergerInfo, Order, ValueType,
+};
 
 /// The merge.
 #[derive(Clone, Copy, Debug)]
@@ -139,32 +142,78 @@ impl Primitive for Merges {
 
     fn draw(&self, limits: &Limits, random: &mut Random) -> Box<dyn HandleInfo> {
         loop {
-            let info = draw_info(limits, random);
-            if info.check().is_ok() {
-                return Box::new(Info(info));
+            let comparator = random.chance(1, 12).then(|| Comparator::draw(random));
+            let kind = Kind { info: draw_info(limits, random), comparator }.with_comparator();
+            if kind.info.check().is_ok() {
+                return Box::new(kind);
             }
         }
     }
 }
 
-#[derive(Debug)]
-struct Info(MergerInfo);
+/// The compiled module of a comparator.
+fn module(comparator: &Comparator) -> Vec<u32> {
+    words(match comparator.name {
+        "masked" => include_bytes!("../../../tests/kernels/masked_u32.spv"),
+        _ => include_bytes!("../../../tests/kernels/last_word_u32x3.spv"),
+    })
+}
 
-impl HandleInfo for Info {
+/// A merger, and the comparator that takes the place of its order.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    info: MergerInfo,
+    comparator: Option<&'static Comparator>,
+}
+
+impl Kind {
+    /// A merger without a comparator.
+    #[cfg(test)]
+    const fn of(info: MergerInfo) -> Self {
+        Self { info, comparator: None }
+    }
+
+    /// The number of a key by which merges compare it.
+    fn rank(&self, key: &[u8]) -> u128 {
+        if let Some(comparator) = self.comparator {
+            return comparator.rank(key);
+        }
+        let position = keys::position(self.info.key, key);
+        if self.info.order == Order::Descending { u128::MAX - position } else { position }
+    }
+
+    /// With what a comparator requires: a merge of two sequences by merge path, in its own order.
+    fn with_comparator(self) -> Self {
+        let Some(Comparator { key, .. }) = self.comparator else { return self };
+        let plain = MergerInfo::keys();
+        let (order, operation, method) = (plain.order, plain.operation, plain.method);
+        Self { info: MergerInfo { key: *key, order, operation, method, sequences: 0, ..self.info }, ..self }
+    }
+}
+
+impl HandleInfo for Kind {
     fn create(&self, device: &Device) -> trommel::Result<Box<dyn Handle>> {
-        let merger = Merger::new(device, &self.0)?;
-        if self.0.deferred {
+        let merger = match self.comparator {
+            None => Merger::new(device, &self.info)?,
+            Some(comparator) => {
+                let kernel = ComparatorKernel::from_spirv(&module(comparator))?;
+                // SAFETY: the compiler has created the module from a valid function.
+                unsafe { Merger::with_comparator(device, &self.info, &kernel)? }
+            }
+        };
+        if self.info.deferred {
             merger.compile()?;
         }
-        Ok(Box::new(Merging(merger)))
+        Ok(Box::new(Merging { merger, kind: *self }))
     }
 
     fn describe(&self) -> String {
-        format!("{:?}", self.0)
+        let comparator = self.comparator.map(|comparator| format!(" by {} {:x?}", comparator.name, comparator.words));
+        format!("{:?}{}", self.info, comparator.unwrap_or_default())
     }
 
     fn is_segmented(&self) -> bool {
-        self.0.segmented
+        self.info.segmented
     }
 
     fn primitive(&self) -> &'static str {
@@ -172,19 +221,19 @@ impl HandleInfo for Info {
     }
 
     fn draw(&self, limits: &Limits, random: &mut Random) -> Ask {
-        let most = if self.0.max_count == 0 { u32::MAX } else { self.0.max_count };
+        let most = if self.info.max_count == 0 { u32::MAX } else { self.info.max_count };
         let limits = Limits { max_items: limits.max_items.min(most), ..limits.clone() };
-        let bytes = keys::size(self.0.key) + value_size(self.0.value);
-        if self.0.sequences > 2 {
+        let bytes = keys::size(self.info.key) + value_size(self.info.value);
+        if self.info.sequences > 2 {
             // Items, nodes in scratch, and the result.
             return Ask { count: CountAt::Host, ..Ask::draw(&limits, 4 * bytes, false, random) };
         }
-        let ask = Ask::draw(&limits, 2 * bytes, self.0.segmented, random);
-        if self.0.operation == MergeOperation::Unique {
+        let ask = Ask::draw(&limits, 2 * bytes, self.info.segmented, random);
+        if self.info.operation == MergeOperation::Unique {
             return ask;
         }
         let ask = ask.divided(random);
-        if !self.0.segmented {
+        if !self.info.segmented {
             return ask;
         }
         // The last offsets are the counts.
@@ -193,7 +242,7 @@ impl HandleInfo for Info {
     }
 
     fn simpler(&self) -> Vec<Box<dyn HandleInfo>> {
-        let (info, plain) = (self.0, MergerInfo::keys());
+        let (info, plain) = (self.info, MergerInfo::keys());
         let all = [
             MergerInfo { deferred: false, ..info },
             MergerInfo { method: plain.method, ..info },
@@ -210,7 +259,11 @@ impl HandleInfo for Info {
             MergerInfo { order: plain.order, ..info },
             MergerInfo { key: KeyType::U32, ..info },
         ];
-        let valid = all.into_iter().filter(|simpler| *simpler != info && simpler.check().is_ok());
-        valid.map(|info| Box::new(Self(info)) as Box<dyn HandleInfo>).collect()
+        let all = all.map(|info| Self { info, ..*self }.with_comparator());
+        let all = self.comparator.map(|_| Self { comparator: None, ..*self }).into_iter().chain(all);
+        let others =
+            all.filter(|simpler| simpler.info != info || simpler.comparator.is_some() != self.comparator.is_some());
+        let valid = others.filter(|simpler| simpler.info.check().is_ok());
+        valid.map(|kind| Box::new(kind) as Box<dyn HandleInfo>).collect()
     }
 }

@@ -1,12 +1,12 @@
 //! The items of two sequences, and their merge by an oracle.
 
+use super::Kind;
 use crate::items::{Items, Stream};
-use crate::keys;
 use crate::primitive::{Ask, Segmentation};
 use crate::random::Random;
 use crate::second::{Dealing, Second};
 use std::ops::Range;
-use trommel::{MergeOperation, MergerInfo, Order, ValueType};
+use trommel::{MergeOperation, ValueType};
 
 /// The bit of an index that names the second sequence.
 const SECOND: u32 = 1 << 31;
@@ -108,12 +108,13 @@ pub(super) fn disorder(items: &mut [usize], random: &mut Random) {
 }
 
 impl Sequences {
-    pub(super) fn new(info: &MergerInfo, ask: &Ask) -> Self {
+    pub(super) fn new(kind: &Kind, ask: &Ask) -> Self {
+        let info = &kind.info;
         let (maxima, counts) = (maxima(ask), counts(ask));
         // All items have values of their own, whichever sequence they go to.
         let mut all = Items::draw(&Ask { items: ask.all_items(), ..*ask }, info.key, info.value);
         let marks = draw_marks(info.operation, ask, &mut all);
-        let sequences = deal(info, ask, &all);
+        let sequences = deal(kind, ask, &all);
         let items = [0, 1].map(|of| {
             let mut items = gather(&all, &sequences[of]);
             if info.value == ValueType::Index {
@@ -122,7 +123,7 @@ impl Sequences {
             }
             items
         });
-        let key = |(of, index): Source| rank(info, items[of].key(index));
+        let key = |(of, index): Source| kind.rank(items[of].key(index));
         let is_left = |index: usize| !is_marked(info.operation, &marks, &items[0], index);
         let mut are_sorted = used_offsets(ask).iter().all(|used| Segmentation::is_determined(used));
         let (mut merged, mut starts) = (Vec::new(), vec![0]);
@@ -183,33 +184,27 @@ fn is_marked(operation: MergeOperation, marks: &[u32], items: &Items, index: usi
 
 /// The bound of each key of the first sequence in the second one, by the standard library. None: the second one is not
 /// sorted.
-pub(super) fn bounds(info: &MergerInfo, ask: &Ask, sequences: &Sequences) -> Option<Vec<u32>> {
+pub(super) fn bounds(kind: &Kind, ask: &Ask, sequences: &Sequences) -> Option<Vec<u32>> {
     let ranks = |of: usize| -> Vec<u128> {
-        (0..counts(ask)[of]).map(|index| rank(info, sequences.items[of].key(index))).collect()
+        (0..counts(ask)[of]).map(|index| kind.rank(sequences.items[of].key(index))).collect()
     };
     let [needles, keys] = [ranks(0), ranks(1)];
     if !keys.is_sorted() {
         return None;
     }
-    let bound = |needle: u128| match info.operation {
+    let bound = |needle: u128| match kind.info.operation {
         MergeOperation::LowerBound => keys.partition_point(|key| *key < needle),
         _ => keys.partition_point(|key| *key <= needle),
     };
     Some(needles.into_iter().map(|needle| u32::try_from(bound(needle)).expect("counts are 32-bit")).collect())
 }
 
-/// The place of a key in the order of the merger.
-pub(super) fn rank(info: &MergerInfo, key: &[u8]) -> u128 {
-    let position = keys::position(info.key, key);
-    if info.order == Order::Descending { u128::MAX - position } else { position }
-}
-
 /// The items of each sequence, by their indices in `all`. Those behind the count of a sequence are in no order.
-fn deal(info: &MergerInfo, ask: &Ask, all: &Items) -> [Vec<usize>; 2] {
+fn deal(kind: &Kind, ask: &Ask, all: &Items) -> [Vec<usize>; 2] {
     let (maxima, counts, mut random) = (maxima(ask), counts(ask), ask.stream(Stream::Buckets));
     let counted = counts[0] + counts[1];
     // Once for each item: a rank takes longer than the comparison of two.
-    let ranks: Vec<u128> = (0..counted).map(|index| rank(info, all.key(index))).collect();
+    let ranks: Vec<u128> = (0..counted).map(|index| kind.rank(all.key(index))).collect();
     let mut order: Vec<usize> = (0..counted).collect();
     order.sort_by_key(|index| ranks[*index]);
     let mut sequences = [Vec::new(), Vec::new()];
@@ -310,7 +305,7 @@ mod tests {
     use super::*;
     use crate::keys::Data;
     use crate::primitive::CountAt;
-    use trommel::KeyType;
+    use trommel::{KeyType, MergerInfo, Order};
 
     const KEYS: [KeyType; 4] = [KeyType::U32, KeyType::I64, KeyType::F32, KeyType::U32x3];
 
@@ -351,9 +346,9 @@ mod tests {
         let keys = [4, 4, 1, 4, 4, 4];
         assert_eq!(first_of_runs(6, |(_, index)| keys[index]), [(0, 0), (0, 2), (0, 3)]);
         assert_eq!(first_of_runs(0, |(_, index)| keys[index]), []);
-        let info = MergerInfo::pairs().operation(MergeOperation::Unique);
+        let kind = Kind::of(MergerInfo::pairs().operation(MergeOperation::Unique));
         for hostile in [false, true] {
-            let sequences = Sequences::new(&info, &Ask { second: None, hostile, ..ask([50, 0], Dealing::Random) });
+            let sequences = Sequences::new(&kind, &Ask { second: None, hostile, ..ask([50, 0], Dealing::Random) });
             assert!(sequences.are_sorted && sequences.merged.len() >= 9 && sequences.merged.len() < 50);
         }
     }
@@ -363,15 +358,15 @@ mod tests {
         let mut unsorted = 0;
         for (seed, key) in (0..60).zip(KEYS.into_iter().cycle()) {
             let order = if seed % 3 == 0 { Order::Ascending } else { Order::Descending };
-            let info = MergerInfo { order, key, ..MergerInfo::pairs() };
+            let kind = Kind::of(MergerInfo { order, key, ..MergerInfo::pairs() });
             for hostile in [false, true] {
                 let dealing = if seed % 5 == 0 { Dealing::Within } else { Dealing::Runs(5) };
                 let ask = Ask { seed, hostile, data: Data::Random, ..ask([40, 30], dealing) };
-                let sequences = Sequences::new(&info, &ask);
+                let sequences = Sequences::new(&kind, &ask);
                 assert!(hostile || sequences.are_sorted);
                 unsorted += usize::from(!sequences.are_sorted);
                 assert_eq!(sequences.merged.len(), 70);
-                let ranks = |of: usize| (0..30).map(|index| rank(&info, sequences.items[of].key(index))).is_sorted();
+                let ranks = |of: usize| (0..30).map(|index| kind.rank(sequences.items[of].key(index))).is_sorted();
                 assert!(!sequences.are_sorted || ranks(0) && ranks(1));
             }
         }
@@ -383,7 +378,7 @@ mod tests {
         let info = MergerInfo { value: ValueType::Bytes(8), ..MergerInfo::keys() };
         let drawn = ask([3, 5], Dealing::Random);
         let all = Items::draw(&Ask { items: 8, ..drawn }, info.key, info.value).interleaved();
-        let Sequences { items, merged, .. } = Sequences::new(&info, &drawn);
+        let Sequences { items, merged, .. } = Sequences::new(&Kind::of(info), &drawn);
         for (of, index) in &merged {
             let item = &items[*of].interleaved()[index * 12..][..12];
             assert!(all.chunks_exact(12).any(|known| known == item));
@@ -396,7 +391,7 @@ mod tests {
                     .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
                     .collect()
             };
-            Sequences::new(info, ask).items.map(words)
+            Sequences::new(&Kind::of(*info), ask).items.map(words)
         };
         let indices = MergerInfo { value: ValueType::Index, ..info };
         assert_eq!(of(&indices, &drawn), [vec![0, 1, 2], (0..5).map(|index| index | 1 << 31).collect()]);

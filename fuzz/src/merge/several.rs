@@ -3,13 +3,14 @@
 #[path = "../../../tests/merge/roles.rs"]
 mod roles;
 
-use super::sequences::{Source, disorder, gather, rank};
+use super::Kind;
+use super::sequences::{Source, disorder, gather};
 use crate::arena::{Array, ArrayRanges};
 use crate::items::{Items, Stream};
 use crate::primitive::{Ask, CountAt};
 use crate::random::Random;
 use roles::ROLES;
-use trommel::{MergeInfo, MergeSequence, MergerInfo};
+use trommel::{MergeInfo, MergeSequence};
 
 /// The sequences of a request.
 pub(super) struct Several {
@@ -41,7 +42,8 @@ fn draw_maxima(items: u32, sequences: u32, random: &mut Random) -> Vec<u32> {
 }
 
 impl Several {
-    pub(super) fn new(info: &MergerInfo, ask: &Ask) -> Self {
+    pub(super) fn new(kind: &Kind, ask: &Ask) -> Self {
+        let info = &kind.info;
         let mut random = ask.stream(Stream::Buckets);
         let sequences = if random.chance(1, 2) { info.sequences } else { random.between(2, info.sequences) };
         let maxima = draw_maxima(ask.all_items(), sequences, &mut random);
@@ -53,14 +55,14 @@ impl Several {
         for (max, count) in maxima.iter().zip(&counts) {
             let mut own = rest.split_off(rest.len() - *max as usize);
             let used = &mut own[..count.get(*max) as usize];
-            used.sort_by_key(|index| rank(info, all.key(*index)));
+            used.sort_by_key(|index| kind.rank(all.key(*index)));
             if ask.hostile && random.chance(1, 2) {
                 disorder(used, &mut random);
             }
             items.push(gather(&all, &own));
         }
         let used = |of: usize| counts[of].get(maxima[of]) as usize;
-        let key = |(of, index): &Source| rank(info, items[*of].key(*index));
+        let key = |(of, index): &Source| kind.rank(items[*of].key(*index));
         let are_sorted = (0..items.len()).all(|of| (0..used(of)).is_sorted_by_key(|index| key(&(of, index))));
         let mut merged: Vec<Source> =
             (0..items.len()).flat_map(|of| (0..used(of)).map(move |index| (of, index))).collect();
@@ -119,6 +121,7 @@ impl Several {
 mod tests {
     use super::*;
     use crate::keys::Data;
+    use trommel::MergerInfo;
 
     #[test]
     fn sequences_have_all_items() {
@@ -133,7 +136,7 @@ mod tests {
 
     #[test]
     fn of_equal_keys_those_of_earlier_sequences_come_first() {
-        let info = MergerInfo::keys().sequences(5);
+        let kind = Kind::of(MergerInfo::keys().sequences(5));
         let (mut clamped, mut numbers) = (0, [0; 6]);
         for seed in 0..100 {
             let ask = Ask {
@@ -147,14 +150,14 @@ mod tests {
                 data: Data::Few(4),
                 seed,
             };
-            let several = Several::new(&info, &ask);
+            let several = Several::new(&kind, &ask);
             assert!(several.are_sorted);
-            let key = |source: &Source| rank(&info, several.items[source.0].key(source.1));
+            let key = |source: &Source| kind.rank(several.items[source.0].key(source.1));
             let mut pairs = several.merged.windows(2);
             assert!(pairs.all(|pair| (key(&pair[0]), pair[0]) < (key(&pair[1]), pair[1])), "{:?}", several.merged);
             numbers[several.items.len()] += 1;
             clamped += u32::from(several.is_clamped());
-            let hostile = Several::new(&info, &Ask { hostile: true, data: Data::Random, ..ask });
+            let hostile = Several::new(&kind, &Ask { hostile: true, data: Data::Random, ..ask });
             numbers[0] += u32::from(!hostile.are_sorted);
         }
         assert!(clamped > 10 && clamped < 90 && numbers[0] > 60 && numbers[2..].iter().all(|times| *times > 3));

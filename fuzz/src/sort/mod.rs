@@ -3,6 +3,7 @@
 mod calls;
 
 use crate::arena::{Array, ArrayRanges};
+use crate::comparators::{Comparator, words};
 use crate::items::{Items, Stream, Strides, stable_order, value_size};
 use crate::keys;
 use crate::primitive::{Ask, Handle, HandleInfo, Limits, Primitive, draw_max_count, draw_strategy};
@@ -12,7 +13,7 @@ use ash::vk;
 use std::ops::Range;
 use trommel::{
     Count, Device, KeyType, Layout, MergeSequence, Order, Placement, Request, STATUS_COUNT_CLAMPED, Scratch, Segments,
-    SortInfo, Sorter, SorterInfo, ValueType,
+    SortComparatorKernel, SortInfo, Sorter, SorterInfo, ValueType,
 };
 
 /// The sort.
@@ -64,6 +65,22 @@ fn draw_info(limits: &Limits, random: &mut Random) -> SorterInfo {
     }
 }
 
+/// The most keys of a sort with a comparator.
+const MOST_COMPARED: u32 = 1 << 30;
+
+/// The info with what a comparator requires: the order of whole keys is its own, and there are no segments.
+fn with_comparator(info: SorterInfo, comparator: &Comparator) -> SorterInfo {
+    SorterInfo {
+        key: comparator.key,
+        order: Order::Ascending,
+        begin_bit: 0,
+        end_bit: 0,
+        segmented: false,
+        max_count: if info.max_count == 0 { MOST_COMPARED } else { info.max_count.min(MOST_COMPARED) },
+        ..info
+    }
+}
+
 impl Primitive for Sorts {
     fn name(&self) -> &'static str {
         "sort"
@@ -87,24 +104,44 @@ impl Primitive for Sorts {
 
     fn draw(&self, limits: &Limits, random: &mut Random) -> Box<dyn HandleInfo> {
         loop {
+            let comparator = random.chance(1, 12).then(|| Comparator::draw(random));
             let info = draw_info(limits, random);
+            let info = comparator.map_or(info, |comparator| with_comparator(info, comparator));
             if info.check().is_ok() {
-                return Box::new(Info(info));
+                return Box::new(Info(info, comparator));
             }
         }
     }
 }
 
+/// The compiled module of a comparator.
+fn module(comparator: &Comparator) -> Vec<u32> {
+    words(match comparator.name {
+        "masked" => include_bytes!("../../../tests/kernels/sort_masked_u32.spv"),
+        _ => include_bytes!("../../../tests/kernels/sort_last_word_u32x3.spv"),
+    })
+}
+
 #[derive(Debug)]
-struct Info(SorterInfo);
+struct Info(SorterInfo, Option<&'static Comparator>);
 
 impl HandleInfo for Info {
     fn create(&self, device: &Device) -> trommel::Result<Box<dyn Handle>> {
-        Ok(Box::new(Sorting(Sorter::new(device, &self.0)?)))
+        let Self(info, comparator) = self;
+        let sorter = match comparator {
+            None => Sorter::new(device, info)?,
+            Some(comparator) => {
+                let kernel = SortComparatorKernel::from_spirv(&module(comparator))?;
+                // SAFETY: the compiler has created the module from a valid function.
+                unsafe { Sorter::with_comparator(device, info, &kernel)? }
+            }
+        };
+        Ok(Box::new(Sorting(sorter, *comparator)))
     }
 
     fn describe(&self) -> String {
-        format!("{:?}", self.0)
+        let comparator = self.1.map(|comparator| format!(" by {} {:x?}", comparator.name, comparator.words));
+        format!("{:?}{}", self.0, comparator.unwrap_or_default())
     }
 
     fn strategy(&self) -> Option<&'static str> {
@@ -142,13 +179,19 @@ impl HandleInfo for Info {
             SorterInfo { key: KeyType::U32, begin_bit: 0, end_bit: 0, ..info },
             SorterInfo { key: KeyType::U32, ..info },
         ];
-        let valid = all.into_iter().filter(|simpler| *simpler != info && simpler.check().is_ok());
-        valid.map(|info| Box::new(Self(info)) as Box<dyn HandleInfo>).collect()
+        let of = |simpler: SorterInfo, comparator: Option<&'static Comparator>| {
+            let simpler = comparator.map_or(simpler, |comparator| with_comparator(simpler, comparator));
+            (simpler, comparator)
+        };
+        let all = self.1.map(|_| (info, None)).into_iter().chain(all.into_iter().map(|simpler| of(simpler, self.1)));
+        let valid = all.filter(|simpler| simpler.0 != info || simpler.1.is_some() != self.1.is_some());
+        let valid = valid.filter(|(simpler, _)| simpler.check().is_ok());
+        valid.map(|(info, comparator)| Box::new(Self(info, comparator)) as Box<dyn HandleInfo>).collect()
     }
 }
 
 #[derive(Debug)]
-struct Sorting(Sorter);
+struct Sorting(Sorter, Option<&'static Comparator>);
 
 /// The field of a key that it is sorted by.
 fn field(info: &SorterInfo, key: &[u8]) -> u128 {
@@ -235,7 +278,8 @@ impl Handle for Sorting {
     fn arrays(&self, ask: &Ask, _: &Limits) -> Vec<Array> {
         let (info, items, offsets) = (self.0.info(), self.items(ask), ask.offsets());
         let runs = ask.runs(&offsets);
-        let ranks: Vec<u128> = (0..ask.items as usize).map(|index| field(info, items.key(index))).collect();
+        let rank = |key: &[u8]| self.1.map_or_else(|| field(info, key), |comparator| comparator.rank(key));
+        let ranks: Vec<u128> = (0..ask.items as usize).map(|index| rank(items.key(index))).collect();
         let order = stable_order(runs.as_deref().unwrap_or(&[]), ask.items as usize, |index| ranks[index]);
         let sides = Sides { runs: runs.as_deref(), order: &order };
         let mut arrays = self.item_arrays(ask, &sides, &items);
@@ -300,6 +344,7 @@ impl Sorting {
                 count: segments.count.of(segments.max, "count", ranges),
             }),
             status: ranges.address("status"),
+            user_words: self.1.map_or([0; 4], |comparator| comparator.words),
             ..SortInfo::default()
         }
     }

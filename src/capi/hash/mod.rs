@@ -6,6 +6,7 @@ pub use types::*;
 
 use crate::capi::border::{border, create, destroy, if_built, write};
 use crate::capi::types::{TrmDevice, VkBool32, VkCommandBuffer, VkDeviceSize, raw};
+use std::ffi::c_void;
 #[cfg(feature = "hash")]
 use {
     crate::capi::batch::ProblemInfo,
@@ -14,6 +15,7 @@ use {
     crate::capi::info::{check_bits, read},
     crate::capi::radix::{key_type, value_type},
     crate::{Error, HashInfo, HashOperation, Hasher, HasherInfo, Request, Result},
+    std::slice,
 };
 
 /// Creates a hasher with every pipeline that its operation can use: in batches of several problems only with
@@ -95,8 +97,35 @@ pub unsafe extern "C" fn trmGetHasherTableSize(
     })
 }
 
+/// Checks that size bytes of host memory are a table of the hasher's types with this capacity, for instance one that
+/// has been saved to a file. The version and the numbers of its header are compared with the slots, and each key must
+/// lie where a search finds it. Values can be anything. The time is that of one search on the CPU for each key.
+///
+/// @param table trmGetHasherTableSize() bytes or more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trmCheckHasherTable(
+    hasher: TrmHasher,
+    capacity: u32,
+    table: *const c_void,
+    size: VkDeviceSize,
+) -> raw::TrmResult {
+    border(|| {
+        if_built!("hash", (hasher, capacity, table, size), {
+            // SAFETY: the caller's handle is null or valid.
+            let hasher = unsafe { object("hasher", hasher)? };
+            if table.is_null() {
+                return Err(Error::Null { argument: "table" });
+            }
+            let bytes = usize::try_from(size).unwrap_or(usize::MAX).min(isize::MAX as usize);
+            // SAFETY: the caller's pointer is valid for as many bytes.
+            hasher.0.check_table(capacity, unsafe { slice::from_raw_parts(table.cast(), bytes) })
+        })
+    })
+}
+
 /// Returns the bytes of scratch that suffice for every batch of at most maxCount keys. The size is non-decreasing in
-/// maxCount. 0 for searches and for clearing, 4 for an export. Changes of a table need 4 to 32 bytes for each key.
+/// maxCount. 0 for searches, for statistics and for clearing, 4 for an export. Changes of a table need 4 to 32 bytes
+/// for each key.
 ///
 /// @param maxCount At most the hasher's maxCount.
 #[unsafe(no_mangle)]
@@ -151,13 +180,14 @@ pub unsafe extern "C" fn trmGetHasherTimestampCount(
 /// TrmResult result = trmCmdHash(commandBuffer, inserter, &insert);
 /// @endcode
 ///
-/// - Commands: one dispatch for TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_CLEAR.
-///   TRM_HASH_OPERATION_EXPORT also fills a word of scratch. Otherwise the hashes of the keys, a sort by their first
-///   bits, and two more, with barriers between them. Timestamps and labels if requested.
+/// - Commands: one dispatch for TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_CLEAR. Two
+///   for TRM_HASH_OPERATION_STATISTICS. TRM_HASH_OPERATION_EXPORT also fills a word of scratch. Otherwise the hashes of
+///   the keys, a sort by their first bits, and two more, with barriers between them. Timestamps and labels if
+///   requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read and on the count,
 ///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch, SHADER_STORAGE_WRITE on outputs.
-///   TRM_HASH_OPERATION_FIND and TRM_HASH_OPERATION_EXPORT only read the table. TRM_HASH_OPERATION_EXPORT has
-///   ALL_TRANSFER, TRANSFER_WRITE on scratch.
+///   TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_STATISTICS only read the table.
+///   TRM_HASH_OPERATION_EXPORT has ALL_TRANSFER, TRANSFER_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table) and
 ///   after it (uses of the table, reads of the outputs). Two calls with the same scratch need a barrier between them
@@ -210,6 +240,7 @@ fn hasher_info(info: &TrmHasherCreateInfo) -> Result<HasherInfo> {
         (TrmHashOperation::Or as i32, HashOperation::Or),
         (TrmHashOperation::Increment as i32, HashOperation::Increment),
         (TrmHashOperation::Export as i32, HashOperation::Export),
+        (TrmHashOperation::Statistics as i32, HashOperation::Statistics),
     ];
     Ok(HasherInfo {
         key: key_type(info.key_type)?,
@@ -235,6 +266,7 @@ fn hash_info(info: &TrmHashInfo) -> HashInfo {
         leftover_values: range(info.leftover_values),
         leftover_count: info.leftover_count,
         count_out: info.count_out,
+        statistics: range(info.statistics),
         scratch: scratch(info.scratch),
         status: info.status,
         timestamps: timestamps(info.timestamps),

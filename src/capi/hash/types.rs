@@ -45,6 +45,8 @@ pub enum TrmHashOperation {
     Increment = 10,
     /// Writes all keys of the table and their values, in any order.
     Export = 11,
+    /// Writes how full the table is and how many probes its keys take: TrmHashStatistics.
+    Statistics = 12,
 }
 
 /// Flag in TrmHasherCreateInfo::flags: the hasher may be used in batches of several problems.
@@ -118,7 +120,8 @@ pub struct TrmHashInfo {
     /// 0.
     pub reserved: u32,
     /// Number of keys, at most the hasher's maxCount. For TRM_HASH_OPERATION_EXPORT: the number of keys that the arrays
-    /// have room for, on the host. Zeros for TRM_HASH_OPERATION_CLEAR.
+    /// have room for, on the host. Zeros for TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_STATISTICS, which have no
+    /// keys.
     pub count: TrmCount,
     /// count.max keys. TRM_HASH_OPERATION_EXPORT writes them; other operations read them.
     pub keys: TrmRange,
@@ -140,7 +143,7 @@ pub struct TrmHashInfo {
     /// trmGetHasherScratch() bytes or more. In a batch: zeros.
     pub scratch: TrmScratch,
     /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED and TRM_STATUS_TABLE_FULL bits. 0: no
-    /// status. Not written by TRM_HASH_OPERATION_CLEAR. TRM_HASH_OPERATION_EXPORT writes TRM_STATUS_OUTPUT_CLAMPED if
+    /// status. Not written by operations without keys. TRM_HASH_OPERATION_EXPORT writes TRM_STATUS_OUTPUT_CLAMPED if
     /// the arrays have room for fewer keys than the table has.
     pub status: VkDeviceAddress,
     /// trmGetHasherTimestampCount() queries. Not used in a batch.
@@ -148,7 +151,30 @@ pub struct TrmHashInfo {
     /// For TRM_HASH_OPERATION_EXPORT: device address of a uint32_t that receives the number of keys that have been
     /// written. 0: not wanted.
     pub count_out: VkDeviceAddress,
+    /// For TRM_HASH_OPERATION_STATISTICS: room for a TrmHashStatistics.
+    pub statistics: TrmRange,
 }
+
+/// What TRM_HASH_OPERATION_STATISTICS writes to device memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TrmHashStatistics {
+    /// Number of keys.
+    pub keys: u32,
+    /// Number of slots that erased keys have left. The next change of their slice frees them.
+    pub erased_slots: u32,
+    /// Number of slots, without those of overflow slices: the capacity, rounded up to slices of 1024. Above 95 % of
+    /// them in use, insertions may report keys as left over.
+    pub slots: u32,
+    /// Number of slots of overflow slices.
+    pub overflow_slots: u32,
+    /// Element k: number of keys for which a search reads k + 1 buckets of 64 bytes. The last 16 are keys of overflow
+    /// slices. Two keys are in no bucket and not counted: all ones, and all ones but the last bit of the last word.
+    pub probes: [u32; 32],
+}
+
+#[cfg(feature = "hash")]
+const _: () = assert!(size_of::<TrmHashStatistics>() == size_of::<crate::HashStatistics>(), "kernels write others");
 
 infos! {
     TrmHasherCreateInfo: HasherCreateInfo,
@@ -163,8 +189,9 @@ declarations! {
         }
         TrmHashInfo {
             s_type, struct_size, p_next, hasher, table, capacity, reserved, count, keys, values, found, leftover_keys,
-            leftover_values, leftover_count, scratch, status, timestamps, count_out
+            leftover_values, leftover_count, scratch, status, timestamps, count_out, statistics
         }
+        TrmHashStatistics { keys, erased_slots, slots, overflow_slots, probes }
     }
     values {
         "TRM_STATUS_TABLE_FULL" = TRM_STATUS_TABLE_FULL,
@@ -184,5 +211,6 @@ declarations! {
         "TRM_HASH_OPERATION_OR" = TrmHashOperation::Or,
         "TRM_HASH_OPERATION_INCREMENT" = TrmHashOperation::Increment,
         "TRM_HASH_OPERATION_EXPORT" = TrmHashOperation::Export,
+        "TRM_HASH_OPERATION_STATISTICS" = TrmHashOperation::Statistics,
     }
 }

@@ -1,0 +1,32 @@
+// Writes the statistics of a table that its header has, and clears the counters that hash_probes adds to.
+//
+// In:  the header of the table.
+// Out: the statistics: numbers of keys and slots; counters of zero.
+// Workgroups: one.
+// Memory order: every word is written once.
+// Progress: never waits.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#define PUSH HashStatisticsPush
+
+layout(push_constant, scalar) uniform Push {
+    PUSH args;
+};
+
+#include "hash/table.glsl"
+
+void main() {
+    Words statistics = Words(args.problem.statistics);
+    if (thread_id() == 0) {
+        HashHeader header = Header(args.problem.table).v[0];
+        statistics.v[STATISTICS_KEYS] = header.entries;
+        statistics.v[STATISTICS_ERASED_SLOTS] = header.erased;
+        statistics.v[STATISTICS_SLOTS] = args.problem.slices * SLICE_SLOTS;
+        statistics.v[STATISTICS_OVERFLOW_SLOTS] = overflow_slices() * SLICE_SLOTS;
+    }
+    for (uint k = thread_id(); k < 2 * MOST_PROBES; k += THREADS) statistics.v[STATISTICS_PROBES + k] = 0;
+}
