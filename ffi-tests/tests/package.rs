@@ -40,7 +40,7 @@ fn a_c_program_finds_both_libraries() -> Result<()> {
 
 #[test]
 fn cpp_programs_find_both_libraries() -> Result<()> {
-    examples("cpp", &["batch", "merge"])
+    examples("cpp", &["batch", "merge", "weld"])
 }
 
 /// The digest of seven arrays: sorted keys and values, split keys and values, bucket offsets, merged keys and values.
