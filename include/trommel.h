@@ -1095,11 +1095,11 @@ typedef struct TrmBatchInfo {
     struct TrmScratch scratch;
 } TrmBatchInfo;
 
-/// What TRM_HASH_OPERATION_STATISTICS writes to device memory.
+/// How full a table is, and how many probes its keys take: TRM_HASH_OPERATION_STATISTICS writes it to device memory.
 typedef struct TrmHashStatistics {
     /// Number of keys.
     uint32_t keys;
-    /// Number of slots that erased keys have left. The next change of their slice frees them.
+    /// Number of slots that erased keys have left. The next insertion into their slice frees them.
     uint32_t erasedSlots;
     /// Number of slots, without those of overflow slices: the capacity, rounded up to slices of 1024. Above 95 % of
     /// them in use, insertions may report keys as left over.
@@ -1512,6 +1512,7 @@ TrmResult trmGetHasherTableSize(TrmHasher hasher, uint32_t capacity, VkDeviceSiz
 /// lie where a search finds it. Values can be anything. The time is that of one search on the CPU for each key.
 ///
 /// @param table trmGetHasherTableSize() bytes or more.
+/// @return TRM_ERROR_TOO_SMALL if size is smaller; TRM_ERROR_MALFORMED if the bytes are no such table.
 TrmResult trmCheckHasherTable(TrmHasher hasher, uint32_t capacity, const void *table, VkDeviceSize size);
 
 /// Returns the bytes of scratch that suffice for every batch of at most maxCount keys. The size is non-decreasing in
@@ -1561,8 +1562,9 @@ TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32
 ///
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.
-/// @param info Written ranges must not overlap any other range. The table was cleared with the same capacity by a
-///   hasher with the same types, unless this operation clears it. Only hashers have written it since.
+/// @param info Written ranges must not overlap any other range. Unless this operation clears it, the table was cleared
+///   with the same capacity by a hasher with the same types, and only hashers have written it since; or it is a copy of
+///   such a table.
 TrmResult trmCmdHash(VkCommandBuffer commandBuffer, TrmHasher hasher, const struct TrmHashInfo *info);
 
 /// Returns the bytes of scratch that trmCmdBatch() needs for these infos. The result depends on their handles and

@@ -1,6 +1,6 @@
 // Vertex welding in an engine's own command buffer: each triangle of a terrain has three corners of its own, and
-// corners in the same cell of a fine grid become one vertex. A hash table maps each cell to its first corner. What the
-// host does here, before and after that, examples/weld does with kernels of its own.
+// corners in the same cell of a fine grid become one vertex. A hash table maps each cell to its first corner. The host
+// computes cells before that, and indices after it; examples/weld has kernels for both.
 
 #include <algorithm>
 #include <array>

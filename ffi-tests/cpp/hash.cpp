@@ -107,10 +107,10 @@ void run(const Engine &engine) {
 
     find.checkTable(CAPACITY, table.buffer.mapped, insert.tableSize(CAPACITY));
     try {
-        find.checkTable(2 * CAPACITY, table.buffer.mapped, insert.tableSize(2 * CAPACITY));
+        find.checkTable(2 * CAPACITY, table.buffer.mapped, insert.tableSize(CAPACITY));
         EXPECT(!"no error");
     } catch (const trommel::Error &error) {
-        EXPECT(error.result() == TRM_ERROR_MALFORMED);
+        EXPECT(error.result() == TRM_ERROR_TOO_SMALL);
     }
 
     std::unordered_map<std::uint32_t, Value> model;

@@ -178,8 +178,8 @@ impl Hasher {
     /// `command_buffer` is in the recording state, outside a render pass, for a queue family with compute of the
     /// hasher's device, and no other thread uses it. The hasher or a clone of it lives until the commands have finished
     /// execution. Until then, ranges and scratch are valid, in buffers with the usages that [`Range`] and [`Scratch`]
-    /// require. The table was cleared with the same capacity by a hasher with the same types, and only hashers have
-    /// written it since, unless this operation clears it.
+    /// require. Unless this operation clears it, the table was cleared with the same capacity by a hasher with the same
+    /// types, and only hashers have written it since; or it is a copy of such a table.
     pub unsafe fn cmd_hash(&self, command_buffer: vk::CommandBuffer, info: &HashInfo) -> Result<()> {
         // SAFETY: the caller's promises are the same.
         unsafe { record_one(self, command_buffer, info) }

@@ -32,8 +32,9 @@ struct Probes {
     slice: u32,
     bucket: u32,
     step: u32,
-    /// The match of a full bucket that the key belongs to.
-    pair: usize,
+    /// Index of the match of a full bucket that the key belongs to: two neighboring slots, of which the first one has
+    /// the larger key if a search goes on behind the bucket.
+    matched: usize,
 }
 
 /// A table in host memory.
@@ -97,36 +98,36 @@ impl Table<'_> {
     /// The path of a key: in its home slice, then in the overflow slice.
     fn path(&self, hashes: [u32; 2]) -> [Probes; 2] {
         let ([first, second], home) = (hashes, self.home(hashes));
-        let (buckets, pairs) = (self.buckets(), self.slots() / 2);
+        let (buckets, matches) = (self.buckets(), self.slots() / 2);
         let shift = u32::BITS - buckets.ilog2();
         let rest = first.wrapping_mul(self.slices);
-        let pair = |bits: u32| (bits as usize * pairs) >> 16;
+        let matched = |bits: u32| (bits as usize * matches) >> 16;
         let overflow = self.slices + home / OVERFLOW_SHARE;
         [
-            Probes { slice: home, bucket: rest >> shift, step: (second % buckets) | 1, pair: pair(second >> 16) },
+            Probes { slice: home, bucket: rest >> shift, step: (second % buckets) | 1, matched: matched(second >> 16) },
             Probes {
                 slice: overflow,
                 bucket: second.wrapping_mul(SECOND_SEED) >> shift,
                 step: (first % buckets) | 1,
-                pair: pair(first & 0xffff),
+                matched: matched(first & 0xffff),
             },
         ]
     }
 
     /// The slice, the bucket and the slot in which a search finds a key.
     fn find(&self, key: &[u32], hashes: [u32; 2]) -> Option<(u32, u32, usize)> {
-        for Probes { slice, bucket, step, pair } in self.path(hashes) {
+        for Probes { slice, bucket, step, matched } in self.path(hashes) {
             for probe in 0..MOST_PROBES {
                 let bucket = bucket.wrapping_add(probe * step) % self.buckets();
                 let words = self.bucket(slice, bucket);
-                let slots: Vec<&[u32]> = words.chunks_exact(self.slot_words()).collect();
-                if let Some(slot) = slots.iter().position(|slot| slot.starts_with(key)) {
+                let mut slots = words.chunks_exact(self.slot_words());
+                if let Some(slot) = slots.clone().position(|slot| slot.starts_with(key)) {
                     return Some((slice, bucket, slot));
                 }
-                let has_erased = slots.iter().any(|slot| self.reserved(slot) == Some(1));
-                let key_of = |slot: usize| &slots[slot][..self.key_words()];
-                let is_full = self.reserved(key_of(slots.len() - 1)) != Some(0);
-                if !is_full || !has_erased && key_of(2 * pair) <= key_of(2 * pair + 1) {
+                let has_erased = slots.any(|slot| self.reserved(slot) == Some(1));
+                let key_of = |slot: usize| &words[slot * self.slot_words()..][..self.key_words()];
+                let is_full = self.reserved(key_of(self.slots() - 1)) != Some(0);
+                if !is_full || !has_erased && key_of(2 * matched) <= key_of(2 * matched + 1) {
                     return None;
                 }
             }
@@ -165,14 +166,16 @@ impl Table<'_> {
 
     fn check(&self) -> Result<()> {
         let Format { key_words, value_words, .. } = self.format;
-        let format = TABLE_FORMAT | key_words << 8 | value_words << 16;
-        let [written, slices, used, entries, erased, first, second] =
+        let [format, slices, used, entries, erased, first, second] =
             std::array::from_fn::<_, { RESERVED_VALUES as usize }, _>(|index| self.word(index));
-        if written != format {
-            return malformed(format!("its format is {written:#x}, not {format:#x}"));
-        }
-        if slices != self.slices {
-            return malformed(format!("it has {slices} slices, not {}", self.slices));
+        let expected = [
+            ("version of its layout", format & 0xff, TABLE_FORMAT),
+            ("number of words of its keys", format >> 8 & 0xff, key_words),
+            ("number of words of its values", format >> 16, value_words),
+            ("number of its slices", slices, self.slices),
+        ];
+        if let Some((what, found, expected)) = expected.into_iter().find(|(_, found, expected)| found != expected) {
+            return malformed(format!("the {what} is {found}, not {expected}"));
         }
         if used > 1 || first > 1 || second > 1 {
             return malformed("a flag of its header is neither 0 nor 1".to_owned());
@@ -204,11 +207,12 @@ fn malformed<T>(why: String) -> Result<T> {
 /// has been saved to a file.
 ///
 /// The version and the numbers of the header are compared with the slots, and each key must lie where a search finds
-/// it. Values can be anything. The time is that of one search on the host for each key.
+/// it. Values can be anything, and types of the same size are not distinguished. The time is that of reading all slots,
+/// and of one search on the host for each key.
 ///
 /// # Errors
-/// [`Error::TooSmall`] if there are fewer bytes than [`crate::hash::table_size`]; [`Error::Malformed`] names the first
-/// fault, or the type that tables do not take.
+/// [`Error::TooSmall`] if there are fewer bytes than [`crate::hash::table_size`], or no capacity; [`Error::TooLarge`]
+/// above a capacity of 2^31; [`Error::Malformed`] names the first fault, or the type that tables do not take.
 pub fn check_table(key: KeyType, value: ValueType, capacity: u32, bytes: &[u8]) -> Result<()> {
     let format = Format::new(&HasherInfo { key, value, ..HasherInfo::keys() })?;
     check(format, capacity, bytes)
@@ -220,7 +224,7 @@ pub(super) fn check(format: Format, capacity: u32, bytes: &[u8]) -> Result<()> {
     }
     if capacity > format.max_capacity {
         let (value, limit) = (capacity.into(), format.max_capacity.into());
-        return Err(Error::TooLarge { argument: "capacity", value, limit, why: "the hasher's maxCapacity" });
+        return Err(Error::TooLarge { argument: "capacity", value, limit, why: "the most slots" });
     }
     let (value, required) = (bytes.len() as u64, format.table_bytes(capacity));
     if value < required {

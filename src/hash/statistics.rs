@@ -10,13 +10,14 @@ use std::mem::offset_of;
 /// Buckets that may be probed for a key: in its home slice, and as many in its overflow slice.
 const PROBES: usize = 2 * MOST_PROBES as usize;
 
-/// What [`crate::HashOperation::Statistics`] writes.
+/// How full a table is, and how many probes its keys take: [`crate::HashOperation::Statistics`] writes it to device
+/// memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct HashStatistics {
     /// Number of keys.
     pub keys: u32,
-    /// Number of slots that erased keys have left. The next change of their slice frees them.
+    /// Number of slots that erased keys have left. The next insertion into their slice frees them.
     pub erased_slots: u32,
     /// Number of slots, without those of overflow slices: the capacity, rounded up to slices of 1024.
     pub slots: u32,

@@ -116,9 +116,10 @@ pub(super) fn always(index: usize) -> bool {
     index == 0
 }
 
-/// Whether the case at `index` runs. In full: every case. In brief: none. Otherwise every third case, a different third
-/// for each subgroup size: the suite runs with three sizes.
+/// Whether the case at `index` runs. In full and on GPUs: every case. In brief: none. Otherwise every third case, a
+/// different third for each subgroup size: the suite runs with three sizes.
 pub(crate) fn in_rotation(index: usize) -> bool {
-    let width = context(false).device().facts().max_lanes.trailing_zeros() as usize;
-    in_full() || !in_brief() && (index + width).is_multiple_of(3)
+    let lanes = context(false).device().facts().max_lanes;
+    let is_here = lanes > 16 || (index + lanes.trailing_zeros() as usize).is_multiple_of(3);
+    in_full() || !in_brief() && is_here
 }

@@ -36,7 +36,7 @@ pub(crate) fn tables_in_other_memory() {
         let full = table.statistics();
         assert!(full.load_factor() > 0.99 && full.overflow_keys() > 0 && full.most_probes() > 16, "{full:?}");
         table.apply(&Batch::new(HashOperation::Erase, types, keys(5..300), &mut random));
-        table.statistics();
+        assert_ne!(table.statistics().erased_slots, 0, "keys of the overflow slice have been erased, too");
         let saved = table.bytes();
         table.load(&saved);
         table.apply(&Batch::new(HashOperation::Insert, types, keys(100..200), &mut random));
@@ -66,6 +66,7 @@ pub(crate) fn probes_by_load() {
              overflow slices"
         );
         assert!(mean < most_of_mean, "a mean of {mean} buckets at {percent} %");
+        assert_ne!(statistics.probes[1], 0, "no key lies in its second bucket at {percent} %");
     }
 }
 
@@ -88,9 +89,12 @@ pub(crate) fn faults_of_saved_tables() {
     assert_eq!(error_of(types, 0, &good), "capacity 0 < 1 required");
     assert_eq!(error_of(types, SLICE, &good[1..]), format!("table.size {} < {bytes} required", bytes - 1));
     assert_eq!(error_of(types, 1 << 20, &good), "table.size 16704 < 8651136 required");
-    assert_eq!(error_of(Types::ALL[4], SLICE, &good), "table is malformed: its format is 0x10101, not 0x201");
-    assert_eq!(refused(0, header[0] ^ 3), "table is malformed: its format is 0x10102, not 0x10101");
-    assert_eq!(refused(1, 2), "table is malformed: it has 2 slices, not 1");
+    assert_eq!(
+        error_of(Types::ALL[4], SLICE, &good),
+        "table is malformed: the number of words of its keys is 1, not 2"
+    );
+    assert_eq!(refused(0, header[0] ^ 3), "table is malformed: the version of its layout is 2, not 1");
+    assert_eq!(refused(1, 2), "table is malformed: the number of its slices is 2, not 1");
     assert_eq!(refused(2, 2), "table is malformed: a flag of its header is neither 0 nor 1");
     assert_eq!(refused(5, 9), "table is malformed: a flag of its header is neither 0 nor 1");
     let [keys, erased] = [header[3], header[4]];
@@ -108,6 +112,20 @@ pub(crate) fn faults_of_saved_tables() {
     let before_others = (0..SLICE as usize).find(|slot| slot % 8 < 7 && table.slots()[slot + 1][0] < u32::MAX - 1);
     let text = refused(SLICES + 2 * before_others.expect("a bucket with two keys"), u32::MAX);
     assert!(text.contains(" follows an empty one") || text.contains("no search finds"), "{text}");
+    // The order of two neighboring keys of a full bucket is a bit of its filter.
+    let slots = table.slots();
+    let mut unfound = 0;
+    for first in (0..SLICE as usize).step_by(2).filter(|first| slots[*first][0] > slots[*first + 1][0]) {
+        let words = [slots[first + 1].clone(), slots[first].clone()].concat();
+        let at = SLICES + 2 * first;
+        let swapped = (0..4).fold(good.clone(), |bytes, word| changed(&bytes, at + word, words[word]));
+        unfound += usize::from(check_table(types.key, types.value, SLICE, &swapped).is_err());
+    }
+    assert!(unfound > SLICE as usize / 16, "{unfound} bits of filters have been found to be missing");
+    // A second slot with a key of the table.
+    let [one, other] = [0, 8].map(|slot| SLICES + 2 * slot);
+    let text = refused(other, u32::from_ne_bytes(*good[4 * one..].first_chunk().expect("a key")));
+    assert!(text.starts_with("table is malformed: no search finds slot "), "{text}");
     for word in 0..7 {
         assert_ne!(refused(word, u32::MAX - 7), "", "word {word} of the header");
     }

@@ -49,7 +49,8 @@ fn combine(operation: HashOperation, old: Option<&Words>, new: &Words) -> Words 
 /// A table and a batch.
 #[derive(Clone, Debug)]
 struct Scene {
-    operation: HashOperation,
+    info: HasherInfo,
+    capacity: u32,
     shape: Shape,
     table: Vec<u32>,
     before: HashMap<Words, Words>,
@@ -109,7 +110,8 @@ fn draw_keys(info: &HasherInfo, ask: &Ask, count: usize) -> Vec<Words> {
 impl Scene {
     fn new(info: &HasherInfo, ask: &Ask) -> Self {
         let [key_words, value_words] = [keys::size(info.key), value_size(info.value)].map(|bytes| bytes / 4);
-        let shape = Shape::new(key_words, value_words, capacity(info, ask));
+        let capacity = capacity(info, ask);
+        let shape = Shape::new(key_words, value_words, capacity);
         let (mut random, mut noise) = (ask.stream(Stream::Marks), ask.stream(Stream::Values));
         let mut value = || -> Words { (0..value_words).map(|_| noise.word()).collect() };
         // 1. The table.
@@ -143,7 +145,7 @@ impl Scene {
         let before = builder.items();
         let table = builder.write(&mut ask.stream(Stream::Noise));
         let len = ask.count.get(ask.items) as usize;
-        Self { operation: info.operation, shape, table, before, keys, values, len }
+        Self { info: *info, capacity, shape, table, before, keys, values, len }
     }
 
     fn items(&self) -> impl Iterator<Item = (&Words, &Words)> {
@@ -153,7 +155,7 @@ impl Scene {
     /// The table after the operation, if every key finds a slot.
     fn after(&self) -> HashMap<Words, Words> {
         let mut items = self.before.clone();
-        match self.operation {
+        match self.info.operation {
             HashOperation::Erase => self.items().for_each(|(key, _)| _ = items.remove(key)),
             HashOperation::Clear => items.clear(),
             HashOperation::Find | HashOperation::Export | HashOperation::Statistics => {}
@@ -167,7 +169,10 @@ impl Scene {
 
     /// Checks the table, and returns the keys that have found no slot.
     fn check_table(&self, found: &Found<'_>) -> Result<HashSet<Words>, String> {
-        let words = words(found.bytes("table"));
+        let bytes = found.bytes("table");
+        trommel::hash::check_table(self.info.key, self.info.value, self.capacity, bytes)
+            .map_err(|error| format!("the library's check of tables: {error}"))?;
+        let words = words(bytes);
         let (items, expected) = (self.shape.read(&words)?, self.after());
         if let Some(key) = items.keys().find(|key| !expected.contains_key(*key)) {
             return Err(format!("the table has key {key:x?}"));

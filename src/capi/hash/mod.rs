@@ -102,6 +102,7 @@ pub unsafe extern "C" fn trmGetHasherTableSize(
 /// lie where a search finds it. Values can be anything. The time is that of one search on the CPU for each key.
 ///
 /// @param table trmGetHasherTableSize() bytes or more.
+/// @return TRM_ERROR_TOO_SMALL if size is smaller; TRM_ERROR_MALFORMED if the bytes are no such table.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCheckHasherTable(
     hasher: TrmHasher,
@@ -116,7 +117,8 @@ pub unsafe extern "C" fn trmCheckHasherTable(
             if table.is_null() {
                 return Err(Error::Null { argument: "table" });
             }
-            let bytes = usize::try_from(size).unwrap_or(usize::MAX).min(isize::MAX as usize);
+            // As many bytes as the table has: the rest of the caller's memory is not read.
+            let bytes = usize::try_from(size.min(hasher.0.table_size(capacity))).unwrap_or(isize::MAX as usize);
             // SAFETY: the caller's pointer is valid for as many bytes.
             hasher.0.check_table(capacity, unsafe { slice::from_raw_parts(table.cast(), bytes) })
         })
@@ -198,8 +200,9 @@ pub unsafe extern "C" fn trmGetHasherTimestampCount(
 ///
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.
-/// @param info Written ranges must not overlap any other range. The table was cleared with the same capacity by a
-///   hasher with the same types, unless this operation clears it. Only hashers have written it since.
+/// @param info Written ranges must not overlap any other range. Unless this operation clears it, the table was cleared
+///   with the same capacity by a hasher with the same types, and only hashers have written it since; or it is a copy of
+///   such a table.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCmdHash(
     command_buffer: VkCommandBuffer,

@@ -155,13 +155,13 @@ pub struct TrmHashInfo {
     pub statistics: TrmRange,
 }
 
-/// What TRM_HASH_OPERATION_STATISTICS writes to device memory.
+/// How full a table is, and how many probes its keys take: TRM_HASH_OPERATION_STATISTICS writes it to device memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmHashStatistics {
     /// Number of keys.
     pub keys: u32,
-    /// Number of slots that erased keys have left. The next change of their slice frees them.
+    /// Number of slots that erased keys have left. The next insertion into their slice frees them.
     pub erased_slots: u32,
     /// Number of slots, without those of overflow slices: the capacity, rounded up to slices of 1024. Above 95 % of
     /// them in use, insertions may report keys as left over.
