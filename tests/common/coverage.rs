@@ -128,7 +128,10 @@ fn branches() -> BTreeSet<Branch> {
         let named = constants
             .into_iter()
             .flat_map(|(constant, value)| classes(constant, value).into_iter().map(move |class| (constant, class)));
-        named.map(|(constant, class)| (kernel.to_owned(), format!("{constant:?}"), class)).collect::<Vec<_>>()
+        let named = named.map(|(constant, class)| (kernel.to_owned(), format!("{constant:?}"), class));
+        let named: Vec<Branch> = named.collect();
+        // A kernel without branches has run, with any number of threads.
+        if named.is_empty() { vec![(kernel.to_owned(), "Threads".to_owned(), "any".to_owned())] } else { named }
     };
     recorded.iter().flat_map(of).collect()
 }

@@ -58,7 +58,7 @@ enum Task {
         /// Fail when a step or a test binary takes more than 1.5 times its budget (xtask/budgets.txt, for two cores)
         #[arg(long)]
         budgets: bool,
-        /// End after so many minutes [default: 80; with --full, no end]
+        /// End after so many minutes [default: 84; with --full, no end]
         #[arg(long)]
         minutes: Option<u64>,
         /// Run only the steps whose name contains this; where there is none, only the tests whose name does
