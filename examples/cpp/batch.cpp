@@ -7,7 +7,7 @@
 
 #include <trommel/sort.hpp>
 
-#include "../c/engine.h"
+#include "example.hpp"
 
 namespace {
 
@@ -101,15 +101,4 @@ std::uint32_t run(const Engine &engine) {
 
 }  // namespace
 
-int main() {
-    Engine engine;
-    create_engine(&engine);
-    std::uint32_t wrong = 1;
-    try {
-        wrong = run(engine);
-    } catch (const trommel::Error &error) {
-        std::cerr << error.what() << '\n';
-    }
-    destroy_engine(&engine);
-    return wrong == 0 ? 0 : 1;
-}
+int main() { return runExample(run); }

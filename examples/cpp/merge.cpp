@@ -9,7 +9,7 @@
 
 #include <trommel/merge.hpp>
 
-#include "../c/engine.h"
+#include "example.hpp"
 
 namespace {
 
@@ -51,8 +51,6 @@ struct Arrays {
     Buffer ids;
     const Engine &engine;
 };
-
-TrmRange rangeOf(const Buffer &buffer) { return {buffer.address, buffer.size}; }
 
 std::uint32_t run(const Engine &engine) {
     // Once: the library's handle on the engine's device, and a merger of keys with values.
@@ -102,15 +100,4 @@ std::uint32_t run(const Engine &engine) {
 
 }  // namespace
 
-int main() {
-    Engine engine;
-    create_engine(&engine);
-    std::uint32_t wrong = 1;
-    try {
-        wrong = run(engine);
-    } catch (const trommel::Error &error) {
-        std::cerr << error.what() << '\n';
-    }
-    destroy_engine(&engine);
-    return wrong == 0 ? 0 : 1;
-}
+int main() { return runExample(run); }

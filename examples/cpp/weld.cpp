@@ -12,7 +12,7 @@
 
 #include <trommel/hash.hpp>
 
-#include "../c/engine.h"
+#include "example.hpp"
 
 namespace {
 
@@ -46,8 +46,6 @@ Cell cellOf(const Point &point) {
     });
     return cell;
 }
-
-TrmRange rangeOf(const Buffer &buffer) { return {buffer.address, buffer.size}; }
 
 std::uint32_t run(const Engine &engine) {
     // Once: the library's handle on the engine's device, and a hasher for each operation on maps of cells.
@@ -126,15 +124,4 @@ std::uint32_t run(const Engine &engine) {
 
 }  // namespace
 
-int main() {
-    Engine engine;
-    create_engine(&engine);
-    std::uint32_t wrong = 1;
-    try {
-        wrong = run(engine);
-    } catch (const trommel::Error &error) {
-        std::cerr << error.what() << '\n';
-    }
-    destroy_engine(&engine);
-    return wrong == 0 ? 0 : 1;
-}
+int main() { return runExample(run); }

@@ -1,5 +1,6 @@
 //! Comparators of tests/kernels, and the same orders of keys by the tester. Primitives have the modules.
 
+use crate::keys::words;
 use crate::random::Random;
 use trommel::KeyType;
 
@@ -38,11 +39,6 @@ static ALL: [Comparator; 5] = [
         rank: |key, _| u128::from(!key[2]) << 32 | u128::from(key[0]),
     },
 ];
-
-/// The words of a key or of a module.
-pub fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
-}
 
 impl Comparator {
     /// One of all.

@@ -4,6 +4,11 @@ use crate::random::Random;
 use std::fmt;
 use trommel::KeyType;
 
+/// The 32-bit words of bytes.
+pub fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
+}
+
 /// Bits of a key of this type.
 pub fn bits(key: KeyType) -> u32 {
     match key {

@@ -106,6 +106,20 @@ impl Format {
         SorterInfo { value: ValueType::U32, placement: crate::Placement::Preserve, ..info }
     }
 
+    /// Checks the number of slots of a table.
+    ///
+    /// # Errors
+    /// [`Error::TooSmall`] for none, [`Error::TooLarge`] above the maximum.
+    pub(crate) fn check_capacity(&self, capacity: u32) -> Result<()> {
+        if capacity == 0 {
+            return Err(Error::TooSmall { argument: "capacity", value: 0, required: 1, max_count: None });
+        }
+        let (value, limit) = (capacity.into(), self.max_capacity.into());
+        let why =
+            if self.max_capacity == MOST_SLOTS { "the most slots of a table" } else { "the hasher's maxCapacity" };
+        if value > limit { Err(Error::TooLarge { argument: "capacity", value, limit, why }) } else { Ok(()) }
+    }
+
     /// Bytes of a table.
     pub(crate) fn table_bytes(&self, capacity: u32) -> u64 {
         self.bytes_of_slices(slices_of(capacity).max(1))

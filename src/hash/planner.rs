@@ -134,14 +134,8 @@ impl Planner for HashPlanner {
     }
 
     fn check(&self, info: &HashInfo, arguments: &Arguments<HashRole>) -> Result<()> {
-        let Format { operation, max_capacity, .. } = self.format;
-        if info.capacity == 0 {
-            return Err(Error::TooSmall { argument: "capacity", value: 0, required: 1, max_count: None });
-        }
-        if info.capacity > max_capacity {
-            let (value, limit) = (info.capacity.into(), max_capacity.into());
-            return Err(Error::TooLarge { argument: "capacity", value, limit, why: "the hasher's maxCapacity" });
-        }
+        let operation = self.format.operation;
+        self.format.check_capacity(info.capacity)?;
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.into() });
         if !operation.has_keys() && info.count != Count::default() {
             return malformed("count", &format!("{operation:?} has no keys"));

@@ -219,13 +219,7 @@ pub fn check_table(key: KeyType, value: ValueType, capacity: u32, bytes: &[u8]) 
 }
 
 pub(super) fn check(format: Format, capacity: u32, bytes: &[u8]) -> Result<()> {
-    if capacity == 0 {
-        return Err(Error::TooSmall { argument: "capacity", value: 0, required: 1, max_count: None });
-    }
-    if capacity > format.max_capacity {
-        let (value, limit) = (capacity.into(), format.max_capacity.into());
-        return Err(Error::TooLarge { argument: "capacity", value, limit, why: "the most slots" });
-    }
+    format.check_capacity(capacity)?;
     let (value, required) = (bytes.len() as u64, format.table_bytes(capacity));
     if value < required {
         return Err(Error::TooSmall { argument: "table.size", value, required, max_count: None });

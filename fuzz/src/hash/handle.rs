@@ -3,7 +3,7 @@
 use super::table::{Builder, Shape, Words, key_of_hash, reserved_key};
 use crate::arena::{Array, ArrayRanges, Check, Found};
 use crate::items::{Stream, value_size};
-use crate::keys;
+use crate::keys::{self, words};
 use crate::primitive::{Ask, Handle, Limits};
 use crate::random::Random;
 use ash::vk;
@@ -224,10 +224,6 @@ impl Scene {
             None => Ok(()),
         }
     }
-}
-
-fn words(bytes: &[u8]) -> Words {
-    bytes.chunks_exact(4).map(|word| word.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))).collect()
 }
 
 fn bytes<'a>(words: impl IntoIterator<Item = &'a u32>) -> Vec<u8> {

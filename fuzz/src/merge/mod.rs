@@ -6,9 +6,9 @@ mod sequences;
 mod several;
 
 use self::handle::Merging;
-use crate::comparators::{Comparator, words};
+use crate::comparators::Comparator;
 use crate::items::value_size;
-use crate::keys;
+use crate::keys::{self, words};
 use crate::primitive::{Ask, CountAt, Handle, HandleInfo, Limits, Primitive, draw_max_count};
 use crate::profiles::{Draws, Line};
 use crate::random::Random;

@@ -3,9 +3,9 @@
 mod calls;
 
 use crate::arena::{Array, ArrayRanges};
-use crate::comparators::{Comparator, words};
+use crate::comparators::Comparator;
 use crate::items::{Items, Stream, Strides, stable_order, value_size};
-use crate::keys;
+use crate::keys::{self, words};
 use crate::primitive::{Ask, Handle, HandleInfo, Limits, Primitive, draw_max_count, draw_strategy};
 use crate::profiles::{Draws, Line, draw_ranking};
 use crate::random::Random;
