@@ -106,6 +106,13 @@
 /// them.
 #define TRM_HASHER_CREATE_DEFERRED_BIT 2
 
+/// Flag in TrmHasherCreateInfo::flags: other concurrent operations may change the table at the same time, which are
+/// problems of one batch, operations without a barrier between them, or shaders of the application. For
+/// TRM_HASH_OPERATION_INSERT, _ASSIGN, _ERASE and _FIND on TRM_HASH_SCHEME_LINEAR tables, with keys of 4 bytes and
+/// values of at most 4. Of equal keys, any one provides the value. A search takes keys with a value of all ones as
+/// absent: they may be about to be inserted. Slots of erased keys are not used again.
+#define TRM_HASHER_CREATE_CONCURRENT_BIT 4
+
 /// Bit in the status word of an insertion: some key has found no slot. The left over keys are those that
 /// TrmHashInfo::leftoverKeys receives.
 #define TRM_STATUS_TABLE_FULL 8
@@ -558,6 +565,28 @@ typedef int32_t TrmHashOperation;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/// How a table finds the slots of keys.
+enum TrmHashScheme
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /// Buckets of 64 bytes in slices of 1024 slots. Changes sort their keys by slice, and one workgroup applies those
+    /// of a slice. The fastest scheme for large batches.
+    TRM_HASH_SCHEME_BUCKETED = 0,
+    /// Linear probing: a key lies in the first slot that was free, from the one on that its hash selects. Capacities
+    /// are powers of two. Its kernels are few and small, it needs no sort, and its operations can run at the same time
+    /// (TRM_HASHER_CREATE_CONCURRENT_BIT). Searches become slow above a load of 0.8.
+    TRM_HASH_SCHEME_LINEAR = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum TrmHashScheme TrmHashScheme;
+#else
+typedef int32_t TrmHashScheme;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 typedef struct TrmDevice_T TrmDevice_T;
 
 typedef struct TrmHasher_T TrmHasher_T;
@@ -989,7 +1018,7 @@ typedef struct TrmMergeInfo {
 } TrmMergeInfo;
 
 /// The parameters of trmCreateHasher(). If all members but sType and structSize are zero, the hasher inserts into sets
-/// of uint32_t keys. Hashers with the same types of keys and values work on the same tables.
+/// of uint32_t keys. Hashers with the same types of keys and values and with the same scheme work on the same tables.
 typedef struct TrmHasherCreateInfo {
     /// TRM_STRUCTURE_TYPE_HASHER_CREATE_INFO
     TrmStructureType sType;
@@ -1008,11 +1037,11 @@ typedef struct TrmHasherCreateInfo {
     TrmHashOperation operation;
     /// Maximum count of a batch. 0: 2^30, the largest.
     uint32_t maxCount;
-    /// Maximum capacity of a table. 0: 2^31, the largest. Changes of tables of at most 1024 slots need no sort, and
-    /// those of at most 2^18 one pass of it instead of two.
+    /// Maximum capacity of a table. 0: the largest, 2^31, or 2^30 with linear probing. Changes of bucketed tables of at
+    /// most 1024 slots need no sort, and those of at most 2^18 one pass of it instead of two.
     uint32_t maxCapacity;
-    /// 0.
-    uint32_t reserved;
+    /// The scheme of the table.
+    TrmHashScheme scheme;
 } TrmHasherCreateInfo;
 
 /// The pipelines for one operation on tables with one key type and value type. Immutable: any number of threads may use
@@ -1095,20 +1124,28 @@ typedef struct TrmBatchInfo {
     struct TrmScratch scratch;
 } TrmBatchInfo;
 
-/// How full a table is, and how many probes its keys take: TRM_HASH_OPERATION_STATISTICS writes it to device memory.
+/// How full a table is, and how many probes its keys take: TRM_HASH_OPERATION_STATISTICS writes it to device memory. A
+/// probe is what a search reads at a time: a bucket of 64 bytes, or a slot of a table with linear probing. Two keys
+/// take none and are not counted: all ones, and all ones but the last bit of the last word.
 typedef struct TrmHashStatistics {
     /// Number of keys.
     uint32_t keys;
-    /// Number of slots that erased keys have left. The next insertion into their slice frees them.
+    /// Number of slots that erased keys have left. Insertions use them again.
     uint32_t erasedSlots;
-    /// Number of slots, without those of overflow slices: the capacity, rounded up to slices of 1024. Above 95 % of
-    /// them in use, insertions may report keys as left over.
+    /// Number of slots, without those of overflow slices. Above 95 % of them in use, insertions may report keys as left
+    /// over.
     uint32_t slots;
-    /// Number of slots of overflow slices.
+    /// Number of slots of overflow slices. 0 in a table with linear probing.
     uint32_t overflowSlots;
-    /// Element k: number of keys for which a search reads k + 1 buckets of 64 bytes. The last 16 are keys of overflow
-    /// slices. Two keys are in no bucket and not counted: all ones, and all ones but the last bit of the last word.
-    uint32_t probes[32];
+    /// Number of keys in overflow slices.
+    uint32_t overflowKeys;
+    /// Largest number of probes of a key.
+    uint32_t mostProbes;
+    /// Sum of the numbers of probes of all keys.
+    uint64_t totalProbes;
+    /// Element 0: number of keys with one probe. Element k: number of keys with more than 2^(k - 1) and at most 2^k
+    /// probes.
+    uint32_t probes[16];
 } TrmHashStatistics;
 
 #ifdef __cplusplus
@@ -1505,6 +1542,7 @@ TrmResult trmGetHasherReady(TrmHasher hasher, VkBool32 *ready);
 
 /// Returns the bytes of a table with room for capacity keys, a multiple of 16. A table has slices of 1024 slots, at
 /// least one, and an overflow slice for each 32 of them. An insertion that finds no slot reports the key as left over.
+/// A TRM_HASH_SCHEME_LINEAR table has a power of two of slots, at least 1024.
 TrmResult trmGetHasherTableSize(TrmHasher hasher, uint32_t capacity, VkDeviceSize *size);
 
 /// Checks that size bytes of host memory are a table of the hasher's types with this capacity, for instance one that
@@ -1517,7 +1555,7 @@ TrmResult trmCheckHasherTable(TrmHasher hasher, uint32_t capacity, const void *t
 
 /// Returns the bytes of scratch that suffice for every batch of at most maxCount keys. The size is non-decreasing in
 /// maxCount. 0 for searches, for statistics and for clearing, 4 for an export. Changes of a table need 4 to 32 bytes
-/// for each key.
+/// for each key, 4 or 8 for a TRM_HASH_SCHEME_LINEAR table.
 ///
 /// @param maxCount At most the hasher's maxCount.
 TrmResult trmGetHasherScratch(TrmHasher hasher, uint32_t maxCount, VkDeviceSize *size);
@@ -1546,8 +1584,8 @@ TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32
 ///
 /// - Commands: one dispatch for TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_CLEAR. Two
 ///   for TRM_HASH_OPERATION_STATISTICS. TRM_HASH_OPERATION_EXPORT also fills a word of scratch. Otherwise the hashes of
-///   the keys, a sort by their first bits, and two more, with barriers between them. Timestamps and labels if
-///   requested.
+///   the keys, a sort by their first bits, and two more, with barriers between them. Changes of TRM_HASH_SCHEME_LINEAR
+///   tables are one to three dispatches. Timestamps and labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read and on the count,
 ///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch, SHADER_STORAGE_WRITE on outputs.
 ///   TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_STATISTICS only read the table.

@@ -156,6 +156,8 @@ specialization_constants! {
     Operation = 32 as "SPEC_OPERATION",
     /// A `HASH_` constant: the change of a table.
     Change = 34 as "SPEC_CHANGE",
+    /// Whether other dispatches change the table at the same time.
+    Concurrent = 35 as "SPEC_CONCURRENT",
 }
 
 /// Returns [`UserFunction::interface`] of a kernel with these files.

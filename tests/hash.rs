@@ -7,6 +7,8 @@
 #[path = "hash/calls.rs"]
 mod calls;
 mod common;
+#[path = "hash/concurrent.rs"]
+mod concurrent;
 #[path = "merge/problem.rs"]
 mod merge;
 #[path = "hash/recording.rs"]
@@ -37,13 +39,20 @@ fn main() -> ExitCode {
         results::combined_values,
         results::adversarial_keys,
         results::keys_of_one_path,
+        results::longest_paths,
         results::churn,
         results::slices_without_keys,
         results::workgroups_without_a_slice,
+        concurrent::concurrent_operations,
+        concurrent::full_tables_without_reuse,
+        concurrent::refusals,
         searching::searches_in_shaders,
+        searching::insertions_in_shaders,
         saved::tables_in_other_memory,
         saved::faults_of_saved_tables,
+        saved::faults_of_linear_tables,
         saved::probes_by_load,
+        saved::probes_of_linear_tables_by_load,
         recording::batches_of_tables_sorts_and_merges,
         recording::twenty_runs,
         recording::strangers,

@@ -36,6 +36,51 @@ struct Batch {
     Memory keys, memory;
 };
 
+// Inserts keys into a set with linear probing, while others are looked up.
+void run_concurrently(const Engine &engine, const trommel::Device &device, const Batch &batch) {
+    const auto sets = trommel::withLinearProbing(trommel::hasherInfo(TRM_HASH_OPERATION_INSERT, TRM_KEY_TYPE_U32));
+    const auto shared = trommel::withBatches(trommel::withConcurrency(sets));
+    const trommel::Hasher clear(device, trommel::withOperation(sets, TRM_HASH_OPERATION_CLEAR));
+    const trommel::Hasher insert(device, shared);
+    const trommel::Hasher find(device, trommel::withOperation(shared, TRM_HASH_OPERATION_FIND));
+    const trommel::Hasher alone(device, trommel::withOperation(sets, TRM_HASH_OPERATION_FIND));
+    try {
+        trommel::Hasher(device, trommel::withConcurrency(trommel::withOperation(sets, TRM_HASH_OPERATION_CLEAR)));
+        EXPECT(!"no error");
+    } catch (const trommel::Error &error) {
+        EXPECT(error.result() == TRM_ERROR_MALFORMED);
+    }
+    const Memory table(engine, insert.tableSize(2 * COUNT) / 4);
+    const Memory during(engine, (COUNT + 31) / 32), after(engine, (COUNT + 31) / 32);
+    auto info = trommel::info<TrmHashInfo>();
+    info.table = table.range();
+    info.capacity = 2 * COUNT;
+    auto all = info;
+    all.count.max = COUNT;
+    all.keys = batch.keys.range();
+    auto search = all, check = all;
+    search.found = during.range();
+    check.found = after.range();
+    trommel::Batch both;
+    both.add(insert, all);
+    both.add(find, search);
+    const Memory scratch(engine, both.scratchSize() / 4);
+    const auto wait_for_writes = [&] {
+        barrier(&engine, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+                VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
+    };
+    begin(&engine);
+    clear.cmdHash(engine.commands, info);
+    wait_for_writes();
+    both.cmd(engine.commands, scratch.scratch());
+    wait_for_writes();
+    alone.cmdHash(engine.commands, check);
+    barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+    submit_and_wait(&engine);
+    for (std::size_t i = 0; i < COUNT; ++i) EXPECT((after.buffer.mapped[i / 32] >> i % 32 & 1) != 0);
+    alone.checkTable(info.capacity, table.buffer.mapped, alone.tableSize(info.capacity));
+}
+
 void run(const Engine &engine) {
     const trommel::Device device(library_info(&engine));
     const auto inserts = trommel::hasherInfo(TRM_HASH_OPERATION_INSERT, TRM_KEY_TYPE_U32, VALUE_WORDS * 4);
@@ -131,6 +176,7 @@ void run(const Engine &engine) {
     auto sorted = first.words;
     std::sort(sorted.begin(), sorted.end());
     EXPECT(to_sort.begins_with(sorted));
+    run_concurrently(engine, device, first);
     std::cout << COUNT << " keys inserted and found, 0 wrong\n";
 }
 

@@ -43,6 +43,12 @@ fn pairs() -> Format {
     format(TrmKeyType::U32, TrmValueType::U32, [1, 1])
 }
 
+/// The same tables with linear probing.
+fn linear(format: Format) -> Format {
+    let kind = TrmHasherCreateInfo { scheme: TrmHashScheme::Linear as i32, ..format.kind };
+    Format { kind, ..format }
+}
+
 /// A batch of keys and the outputs of its operation.
 struct Batch {
     operation: TrmHashOperation,
@@ -252,6 +258,8 @@ fn every_operation_on_every_format() -> Result<()> {
         format(TrmKeyType::F64, TrmValueType::Bytes, [2, 2]),
         format(TrmKeyType::U32X3, TrmValueType::U32, [3, 1]),
         format(TrmKeyType::U32X4, TrmValueType::None, [4, 0]),
+        linear(pairs()),
+        linear(format(TrmKeyType::U64, TrmValueType::Bytes, [2, 2])),
     ] {
         for capacity in [600, 5000] {
             let mut table = Table::new(&engine, format, capacity)?;
@@ -303,7 +311,7 @@ fn infos_of_an_earlier_version() -> Result<()> {
         // Past the size: not read, and none of them could be.
         operation: 77,
         max_count: 1,
-        reserved: 1,
+        scheme: 77,
         ..pairs().kind
     };
     let hasher = engine.hasher_of(&kind)?;
@@ -378,6 +386,53 @@ fn batches_of_tables_and_a_sort() -> Result<()> {
     engine.finish()
 }
 
+/// Two operations of a batch have one table: allowed if both are concurrent.
+#[test]
+fn concurrent_operations_share_a_table() -> Result<()> {
+    let engine = engine()?;
+    let context = &engine.context;
+    let mut table = Table::new(&engine, linear(pairs()), 3000)?;
+    table.apply(Insert, 500, 600, None)?;
+    let shared = |operation: TrmHashOperation, flags| {
+        let kind = linear(pairs()).kind;
+        engine.hasher_of(&TrmHasherCreateInfo { operation: operation as i32, flags, ..kind })
+    };
+    let both = [Insert, Erase].map(|operation| table.batch(operation, 300, 600, None));
+    let [insertion, erasure] = both;
+    let (insertion, erasure) = (insertion?, erasure?);
+    let infos = [table.info(&insertion), table.info(&erasure)];
+    for (flags, expected) in [([TRM_HASHER_CREATE_CONCURRENT_BIT, 0], 1), ([TRM_HASHER_CREATE_CONCURRENT_BIT; 2], 0)] {
+        let hashers = [shared(Insert, flags[0])?, shared(Erase, flags[1])?];
+        let mut infos = infos;
+        infos.iter_mut().zip(hashers).for_each(|(info, hasher)| info.hasher = hasher);
+        let headers = infos.each_ref().map(|info| ptr::from_ref(info).cast());
+        let mut batch = batch_info(&headers);
+        let mut size = 0;
+        // SAFETY: the info is valid.
+        ensure!(unsafe { (engine.api.trmGetBatchScratch)(&batch, &mut size) } == 0, engine.api.last_error());
+        let work = context.buffer(size)?;
+        batch.scratch = scratch(&work);
+        context.run(|commands| {
+            // SAFETY: everything is valid and lives until it has run.
+            let result = unsafe { (engine.api.trmCmdBatch)(commands, &batch) };
+            assert_eq!(i32::from(result != 0), expected, "{}", engine.api.last_error());
+            Ok(())
+        })?;
+        // SAFETY: nobody uses them any more.
+        hashers.into_iter().for_each(|hasher| unsafe { (engine.api.hash.trmDestroyHasher)(hasher) });
+    }
+    let words = context.download::<u32>(&table.memory, table.memory.size() as usize / 4)?;
+    let bytes = (words.len() * 4) as u64;
+    // SAFETY: the hasher and the words live.
+    let result = unsafe {
+        let hasher = table.hashers[Find as usize];
+        (engine.api.hash.trmCheckHasherTable)(hasher, 3000, words.as_ptr().cast(), bytes)
+    };
+    ensure!(result == 0, engine.api.last_error());
+    drop((table, insertion, erasure));
+    engine.finish()
+}
+
 #[test]
 fn hashers_outlive_their_device_handle_and_write_timestamps() -> Result<()> {
     let mut engine = engine()?;
@@ -446,7 +501,8 @@ fn tables_are_saved_and_loaded() -> Result<()> {
     let keys = table.model.len() as u32;
     ensure!(statistics[..4] == [keys, 0, 2048, 1024], "{statistics:?}");
     let reserved = [0, 1].iter().filter(|index| table.model.contains_key(&table.key(**index))).count() as u32;
-    ensure!(statistics[4..].iter().sum::<u32>() + reserved == keys, "{statistics:?}");
+    // Counters of keys follow eight words.
+    ensure!(statistics[8..].iter().sum::<u32>() + reserved == keys, "{statistics:?}");
     ensure!(guard.iter().all(|word| *word == UNTOUCHED), "written past the statistics");
 
     let mut words = engine.context.download::<u32>(&table.memory, table.memory.size() as usize / 4)?;

@@ -35,6 +35,7 @@
 #define SPEC_MAX_GROUPS_X 31
 #define SPEC_OPERATION 32
 #define SPEC_CHANGE 34
+#define SPEC_CONCURRENT 35
 
 const uint RADIX_BITS = 8;
 const uint RADIX = 256;
@@ -123,11 +124,14 @@ const uint OPERATION_UNIQUE = 7;
 const uint OPERATION_SEGMENTS = 256;
 const uint STATUS_TABLE_FULL = 8;
 const uint TABLE_FORMAT = 1;
+const uint SCHEME_BUCKETED = 0;
+const uint SCHEME_LINEAR = 1;
 const uint HEADER_BYTES = 256;
 const uint SLICE_SLOTS = 1024;
 const uint BUCKET_WORDS = 16;
 const uint OVERFLOW_SHARE = 32;
 const uint MOST_PROBES = 16;
+const uint MOST_LINEAR_PROBES = 16384;
 const uint HASH_INSERT = 0;
 const uint HASH_ASSIGN = 1;
 const uint HASH_ERASE = 2;
@@ -137,12 +141,19 @@ const uint HASH_MAX = 5;
 const uint HASH_AND = 6;
 const uint HASH_OR = 7;
 const uint HASH_INCREMENT = 8;
+const uint RESERVED_FLAGS = 5;
 const uint RESERVED_VALUES = 7;
 const uint STATISTICS_KEYS = 0;
 const uint STATISTICS_ERASED_SLOTS = 1;
 const uint STATISTICS_SLOTS = 2;
 const uint STATISTICS_OVERFLOW_SLOTS = 3;
-const uint STATISTICS_PROBES = 4;
+const uint STATISTICS_COUNTED = 4;
+const uint STATISTICS_OVERFLOW_KEYS = 4;
+const uint STATISTICS_MOST_PROBES = 5;
+const uint STATISTICS_TOTAL_PROBES = 6;
+const uint STATISTICS_PROBES = 8;
+const uint STATISTICS_BINS = 16;
+const uint STATISTICS_WORDS = 24;
 const uint MOST_WAITING = 176;
 const uint STATE_USED = 0;
 const uint STATE_MOVED = 1;
@@ -517,6 +528,14 @@ struct HashStatisticsProblem {
 
 struct HashStatisticsPush {
     HashStatisticsProblem problem;
+};
+
+struct HashLinearPush {
+    HashProblem problem;
+    uvec2 scratch;
+    uint slots;
+    uint owners;
+    uint round;
 };
 
 struct HashPush {

@@ -18,7 +18,11 @@ layout(push_constant, scalar) uniform Push {
 };
 
 #include "radix/scratch.glsl"
+#ifdef LINEAR
+#include "hash/linear.glsl"
+#else
 #include "hash/table.glsl"
+#endif
 
 // The slots of this workgroup with keys, in any order. Those of reserved keys follow the slice.
 shared uint sh_slots[SLICE_SLOTS + 2];
@@ -26,25 +30,23 @@ shared uint sh_count;
 // The position of the first key.
 shared uint sh_begin;
 
-// Loads the key and the value of a slot. Its key comes first.
-void load_entry(uvec2 slice, uint slot, out uint entry[SLOT_WORDS]) {
+// Writes the key and the value of a slot.
+void export_entry(uint position, uvec2 slice, uint slot) {
+    uint key[KEY_WORDS];
+    uvec2 source = slot_value(slice, slot);
     if (slot < SLICE_SLOTS) {
-        load_slot(slice, slot, entry);
-        return;
+        load_slot_key(slice, slot, key);
+    } else {
+        uint reserved = slot - SLICE_SLOTS;
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = 0xffffffffu;
+        key[KEY_WORDS - 1] -= reserved;
+        source = reserved_value(reserved);
     }
-    uint reserved = slot - SLICE_SLOTS;
-    [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) entry[w] = 0xffffffffu;
-    entry[KEY_WORDS - 1] -= reserved;
-    Words value = Words(reserved_value(reserved));
-    [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) entry[KEY_WORDS + w] = value.v[w];
-}
-
-void export_entry(uint position, uint entry[SLOT_WORDS]) {
     Words keys = Words(advance(args.problem.keys, bytes_of(position, KEY_WORDS * 4)));
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys.v[w] = entry[w];
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys.v[w] = key[w];
     if (VALUE_WORDS == 0 || is_null(args.problem.values)) return;
     Words values = Words(advance(args.problem.values, bytes_of(position, VALUE_WORDS * 4)));
-    [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) values.v[w] = entry[KEY_WORDS + w];
+    [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) values.v[w] = Words(source).v[w];
 }
 
 // Writes the number of keys and the status. One invocation.
@@ -57,20 +59,17 @@ void write_results() {
 
 void main() {
     uint slice = linear_group();
-    if (slice >= args.problem.slices + overflow_slices()) return;
+    if (slice >= all_slices()) return;
     if (slice == 0 && thread_id() == 0) write_results();
     if (thread_id() == 0) sh_count = 0;
     barrier();
 
     // 1. Find the keys. The first workgroup has the reserved ones as well: one thread each.
     uvec2 address = slice_address(slice);
-    uint entry[SLOT_WORDS];
     uint own = 0;
     [[unroll]] for (uint k = 0; k < SLICE_SLOTS / THREADS; ++k) {
         uint key[KEY_WORDS];
-        load_slot(address, k * THREADS + thread_id(), entry);
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = entry[w];
-        if (reserved_index(key) == NOT_RESERVED) own |= 1u << k;
+        if (load_slot_key(address, k * THREADS + thread_id(), key)) own |= 1u << k;
     }
     if (own != 0) {
         uint at = atomicAdd(sh_count, bitCount(own));
@@ -85,7 +84,6 @@ void main() {
     if (thread_id() == 0) sh_begin = atomicAdd(Words(scratch_part(args.state)).v[0], sh_count);
     barrier();
     for (uint k = thread_id(); k < sh_count && sh_begin + k < args.problem.max_count; k += THREADS) {
-        load_entry(address, sh_slots[k], entry);
-        export_entry(sh_begin + k, entry);
+        export_entry(sh_begin + k, address, sh_slots[k]);
     }
 }

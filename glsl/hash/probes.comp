@@ -1,7 +1,9 @@
-// Counts the keys of a table by the number of buckets that a search reads to find them.
+// Counts the keys of a table by the number of probes that a search takes to find them: buckets that it reads, or slots
+// of LINEAR tables.
 //
 // In:  the table; counters of zero.
-// Out: the counters. Keys of overflow slices follow those of home slices.
+// Out: the counters: keys by the number of probes, their sum, which has two words, the largest one, and the keys of
+//      overflow slices.
 // Workgroups: one for each slice, overflow slices included.
 // Memory order: counters are atomic.
 // Progress: never waits.
@@ -17,49 +19,69 @@ layout(push_constant, scalar) uniform Push {
     PUSH args;
 };
 
+#ifdef LINEAR
+#include "hash/linear.glsl"
+#else
 #include "hash/table.glsl"
-
-const uint COUNTERS = 2 * MOST_PROBES;
+#endif
 
 // The counters of this slice.
-shared uint sh_counts[COUNTERS];
+shared uint sh_counts[STATISTICS_BINS];
+// Its keys have at most 2^24 probes: SLICE_SLOTS times the most of a key.
+shared uint sh_total;
+shared uint sh_most;
 
-// Counts a key in a bucket of a slice.
-void count_key(uint key[KEY_WORDS], uint slice, uint bucket) {
+// The number of probes for a key in a slot.
+uint probes_of(uint key[KEY_WORDS], uint slice, uint slot) {
+#ifdef LINEAR
+    return ((slice * SLICE_SLOTS + slot - wanted_of(key).home) & (slot_count() - 1)) + 1;
+#else
     uint first, second;
     hash_key(key, first, second);
     bool overflows = slice >= args.problem.slices;
     Probe probe = home_probe(first, second);
     if (overflows) probe = overflow_probe(first, second);
-    for (uint k = 0; k < MOST_PROBES; ++k) {
-        if (probe.bucket == bucket) {
-            atomicAdd(sh_counts[overflows ? MOST_PROBES + k : k], 1u);
-            return;
-        }
+    uint probes = overflows ? MOST_PROBES + 1 : 1;
+    for (uint k = 1; k < MOST_PROBES && probe.bucket != slot / SLOTS; ++k) {
         advance_probe(probe);
+        ++probes;
     }
+    return probes;
+#endif
 }
 
 void main() {
     uint slice = linear_group();
-    if (slice >= args.problem.slices + overflow_slices()) return;
-    for (uint k = thread_id(); k < COUNTERS; k += THREADS) sh_counts[k] = 0;
+    if (slice >= all_slices()) return;
+    for (uint k = thread_id(); k < STATISTICS_BINS; k += THREADS) sh_counts[k] = 0;
+    if (thread_id() == 0) {
+        sh_total = 0;
+        sh_most = 0;
+    }
     barrier();
 
-    // 1. Count the keys of the slice.
+    // 1. Count the keys of the slice. Bin k has those with more than 2^(k - 1) probes, and at most 2^k.
     uvec2 address = slice_address(slice);
-    for (uint at = thread_id(); at < SLICE_SLOTS; at += THREADS) {
-        uint slot[SLOT_WORDS];
+    for (uint slot = thread_id(); slot < SLICE_SLOTS; slot += THREADS) {
         uint key[KEY_WORDS];
-        load_slot(address, at, slot);
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = slot[w];
-        if (reserved_index(key) == NOT_RESERVED) count_key(key, slice, at / SLOTS);
+        if (!load_slot_key(address, slot, key)) continue;
+        uint probes = probes_of(key, slice, slot);
+        atomicAdd(sh_counts[findMSB(probes - 1) + 1], 1u);
+        atomicAdd(sh_total, probes);
+        atomicMax(sh_most, probes);
     }
     barrier();
 
     // 2. Add them up.
-    Words counters = Words(advance(args.problem.statistics, uvec2(STATISTICS_PROBES * 4, 0)));
-    for (uint k = thread_id(); k < COUNTERS; k += THREADS) {
-        if (sh_counts[k] != 0) atomicAdd(counters.v[k], sh_counts[k]);
+    Words statistics = Words(args.problem.statistics);
+    for (uint k = thread_id(); k < STATISTICS_BINS; k += THREADS) {
+        if (sh_counts[k] == 0) continue;
+        atomicAdd(statistics.v[STATISTICS_PROBES + k], sh_counts[k]);
+        if (slice >= args.problem.slices) atomicAdd(statistics.v[STATISTICS_OVERFLOW_KEYS], sh_counts[k]);
+    }
+    if (thread_id() == 0 && sh_total != 0) {
+        atomicMax(statistics.v[STATISTICS_MOST_PROBES], sh_most);
+        uint before = atomicAdd(statistics.v[STATISTICS_TOTAL_PROBES], sh_total);
+        if (before + sh_total < before) atomicAdd(statistics.v[STATISTICS_TOTAL_PROBES + 1], 1u);
     }
 }

@@ -17,7 +17,6 @@ const uint OWN_SLOTS = SLICE_SLOTS / THREADS;
 // Slots are stored column by column: those of neighboring buckets are in neighboring banks.
 const uint COLUMN = BUCKETS + 4;
 
-const uint MOST_VALUE_WORDS = 3;
 // The owner, key or tag of a slot without a key. EMPTY and ERASED are also the last words of the two reserved keys.
 const uint EMPTY = 0xffffffffu;
 const uint ERASED = 0xfffffffeu;
@@ -251,9 +250,6 @@ void load_value(uint owner, out uint value[MOST_VALUE_WORDS]) {
     }
     [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) value[w] = Words(base).v[index + w];
 }
-
-// The neutral value of an operation that combines values.
-const uint IDENTITY = CHANGE == HASH_MIN || CHANGE == HASH_AND ? 0xffffffffu : 0;
 
 // Loads the value that the slot of an owner has at first.
 void load_first_value(uint owner, out uint value[MOST_VALUE_WORDS]) {

@@ -32,6 +32,8 @@ const bool COMBINES = CHANGE >= HASH_ADD;
 #include "radix/scratch.glsl"
 #include "hash/table.glsl"
 #include "hash/batch.glsl"
+#include "hash/values.glsl"
+#include "hash/leftovers.glsl"
 #include "hash/sorted.glsl"
 #include "hash/positions.glsl"
 #include "hash/slice.glsl"
@@ -61,19 +63,11 @@ void spill(uint position) {
     if (ERASES) return;
     uint key[KEY_WORDS];
     key_at(position, key);
-    if (!is_null(args.problem.status)) atomicOr(Words(args.problem.status).v[0], STATUS_TABLE_FULL);
-    if (is_null(args.problem.count_out)) return;
-    uint index = atomicAdd(Words(args.problem.count_out).v[0], 1u);
-    Words keys = Words(advance(args.problem.leftover_keys, bytes_of(index, KEY_WORDS * 4)));
-    if (!is_null(args.problem.leftover_keys)) {
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys.v[w] = key[w];
-    }
-    if (VALUE_WORDS != 0 && !is_null(args.problem.leftover_values)) {
-        Words values = Words(advance(args.problem.leftover_values, bytes_of(index, VALUE_WORDS * 4)));
-        uint value[MOST_VALUE_WORDS];
-        load_value(owner_of_item(position), value);
-        [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) values.v[w] = value[w];
-    }
+    uint index = append_leftover(key);
+    if (!wants_leftover_value(index)) return;
+    uint value[MOST_VALUE_WORDS];
+    load_value(owner_of_item(position), value);
+    store_leftover_value(index, value);
 #else
     mark(args.spilled, position);
 #endif

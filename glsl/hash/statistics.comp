@@ -17,7 +17,11 @@ layout(push_constant, scalar) uniform Push {
     PUSH args;
 };
 
+#ifdef LINEAR
+#include "hash/linear.glsl"
+#else
 #include "hash/table.glsl"
+#endif
 
 void main() {
     Words statistics = Words(args.problem.statistics);
@@ -26,7 +30,7 @@ void main() {
         statistics.v[STATISTICS_KEYS] = header.entries;
         statistics.v[STATISTICS_ERASED_SLOTS] = header.erased;
         statistics.v[STATISTICS_SLOTS] = args.problem.slices * SLICE_SLOTS;
-        statistics.v[STATISTICS_OVERFLOW_SLOTS] = overflow_slices() * SLICE_SLOTS;
+        statistics.v[STATISTICS_OVERFLOW_SLOTS] = (all_slices() - args.problem.slices) * SLICE_SLOTS;
     }
-    for (uint k = thread_id(); k < 2 * MOST_PROBES; k += THREADS) statistics.v[STATISTICS_PROBES + k] = 0;
+    for (uint k = STATISTICS_COUNTED + thread_id(); k < STATISTICS_WORDS; k += THREADS) statistics.v[k] = 0;
 }

@@ -14,8 +14,9 @@
 // to one match of every bucket that is probed for it. A key that lies in a later bucket has set the bit of its match: a
 // search may end at a full bucket without this bit.
 
-layout(constant_id = SPEC_KEY_WORDS) const uint KEY_WORDS = 1;
-layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 1;
+#include "hash/hashes.glsl"
+
+const uint SCHEME = SCHEME_BUCKETED;
 
 // Words of a slot: 1, 2 or 4.
 const uint SLOT_WORDS = KEY_WORDS + VALUE_WORDS > 2 ? 4 : KEY_WORDS + VALUE_WORDS;
@@ -26,71 +27,6 @@ const uint MATCHES = SLOTS / 2;
 // Buckets of a slice. Their number has BUCKET_BITS bits less one.
 const uint BUCKETS = SLICE_SLOTS / SLOTS;
 const uint BUCKET_BITS = SLOT_WORDS == 1 ? 6 : SLOT_WORDS == 2 ? 7 : 8;
-
-layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Header {
-    HashHeader v[];
-};
-
-// Address of the value of a reserved key.
-uvec2 reserved_value(uint reserved) {
-    return advance(args.problem.table, uvec2((RESERVED_VALUES + 4 * reserved) * 4, 0));
-}
-
-layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Pairs {
-    uvec2 v[];
-};
-layout(buffer_reference, scalar, buffer_reference_align = 16) buffer Quads {
-    uvec4 v[];
-};
-
-// The finalizer of MurmurHash3 (Appleby), a bijection.
-uint mix_bits(uint h) {
-    h = (h ^ (h >> 16)) * 0x85ebca6bu;
-    h = (h ^ (h >> 13)) * 0xc2b2ae35u;
-    return h ^ (h >> 16);
-}
-
-// The inverse of mix_bits.
-uint unmix_bits(uint h) {
-    h = (h ^ (h >> 16)) * 0x7ed1b41du;
-    h = (h ^ (h >> 13) ^ (h >> 26)) * 0xa5cb9243u;
-    return h ^ (h >> 16);
-}
-
-const uint SECOND_SEED = 0x9e3779b9u;
-const uint PAIR_SEED = 0x7f4a7c15u;
-
-// The hashes of a key. The first one selects slice and bucket, and identifies a key of one word. Both identify a key of
-// two words: they are a Feistel network, a bijection.
-void hash_key(uint key[KEY_WORDS], out uint first, out uint second) {
-    if (KEY_WORDS == 2) {
-        first = key[0] ^ mix_bits(key[KEY_WORDS - 1] ^ SECOND_SEED);
-        second = key[KEY_WORDS - 1] ^ mix_bits(first);
-        first ^= mix_bits(second ^ PAIR_SEED);
-        return;
-    }
-    first = 0;
-    second = SECOND_SEED;
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) {
-        first = mix_bits(first ^ key[w]);
-        second = mix_bits(second ^ key[w]);
-    }
-}
-
-// Words of the hashes that batches are sorted by. They identify keys of one or two words.
-const uint HASH_WORDS = KEY_WORDS == 2 ? 2 : 1;
-const bool HASH_IS_KEY = KEY_WORDS <= 2;
-
-// The inverse of hash_key, for keys of one or two words.
-void unhash_key(uint first, uint second, out uint key[KEY_WORDS]) {
-    if (KEY_WORDS == 1) {
-        key[0] = unmix_bits(first);
-        return;
-    }
-    first ^= mix_bits(second ^ PAIR_SEED);
-    key[KEY_WORDS - 1] = second ^ mix_bits(first);
-    key[0] = first ^ mix_bits(key[KEY_WORDS - 1] ^ SECOND_SEED);
-}
 
 uint slice_of(uint first) {
     uint slice, rest;
@@ -122,6 +58,9 @@ void advance_probe(inout Probe probe) { probe.bucket = (probe.bucket + probe.ste
 
 // Number of overflow slices.
 uint overflow_slices() { return (args.problem.slices + OVERFLOW_SHARE - 1) / OVERFLOW_SHARE; }
+
+// Number of slices, overflow slices included.
+uint all_slices() { return args.problem.slices + overflow_slices(); }
 
 // The marks of all overflow slices.
 Words marks() { return Words(advance(args.problem.table, uvec2(HEADER_BYTES, 0))); }
@@ -159,23 +98,13 @@ void store_slot(uvec2 address, uint index, uint slot[SLOT_WORDS]) {
     }
 }
 
-const uint NOT_RESERVED = 2;
-
-// Which of the keys EMPTY (0) and ERASED (1) a key is, or NOT_RESERVED.
-uint reserved_index(uint key[KEY_WORDS]) {
-    bool all = key[KEY_WORDS - 1] >= 0xfffffffeu;
-    [[unroll]] for (uint w = 0; w + 1 < KEY_WORDS; ++w) all = all && key[w] == 0xffffffffu;
-    return all ? 0xffffffffu - key[KEY_WORDS - 1] : NOT_RESERVED;
+// Loads the key of a slot of a slice. Returns whether it has one.
+bool load_slot_key(uvec2 slice, uint slot, out uint key[KEY_WORDS]) {
+    uint words[SLOT_WORDS];
+    load_slot(slice, slot, words);
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = words[w];
+    return reserved_index(key) == NOT_RESERVED;
 }
 
-bool is_empty_key(uint key[KEY_WORDS]) {
-    bool all = true;
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) all = all && key[w] == 0xffffffffu;
-    return all;
-}
-
-bool keys_equal(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
-    bool equal = true;
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) equal = equal && a[w] == b[w];
-    return equal;
-}
+// The value of a slot of a slice.
+uvec2 slot_value(uvec2 slice, uint slot) { return advance(slice, bytes_of(slot * SLOT_WORDS + KEY_WORDS, 4)); }

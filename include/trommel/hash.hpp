@@ -41,6 +41,19 @@ inline TrmHasherCreateInfo withOperation(TrmHasherCreateInfo made, TrmHashOperat
     return made;
 }
 
+/// Returns the info of a hasher for tables with linear probing.
+inline TrmHasherCreateInfo withLinearProbing(TrmHasherCreateInfo made) {
+    made.scheme = TRM_HASH_SCHEME_LINEAR;
+    return made;
+}
+
+/// Returns the info of a hasher for an operation that runs at the same time as others: see
+/// TRM_HASHER_CREATE_CONCURRENT_BIT.
+inline TrmHasherCreateInfo withConcurrency(TrmHasherCreateInfo made) {
+    made.flags |= TRM_HASHER_CREATE_CONCURRENT_BIT;
+    return made;
+}
+
 /// Returns the info with support for batches.
 inline TrmHasherCreateInfo withBatches(TrmHasherCreateInfo made) {
     made.flags |= TRM_HASHER_CREATE_BATCHES_BIT;

@@ -231,8 +231,8 @@ pub(crate) fn scratch_size(requests: &(impl Requests + ?Sized)) -> Result<u64> {
 ///
 /// The check uses memory of the device, which the first handle with `batches` allocates: 32 MiB of addresses, of which
 /// each check uses 16 bytes for a range. One thread uses this memory at a time. A thread that finds it in use does not
-/// wait, but checks with less memory: one pass for at most 2304 ranges or arrays that are close together, and in the
-/// worst case one for each 1728 ranges and two more.
+/// wait, but checks with less memory: one pass for at most 2288 ranges or arrays that are close together, and in the
+/// worst case one for each 1716 ranges and two more.
 ///
 /// In a batch of several problems, all handles were created with `batches` ([`crate::SorterInfo::batches`]).
 ///

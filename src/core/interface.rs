@@ -193,7 +193,7 @@ pub(super) const fn hash<const N: usize>(
     constants: &[&[(&str, u32)]],
 ) -> u32 {
     let mut hash = hash_of(&[]);
-    let (mut identifiers, mut count) = ([0; N], 0);
+    let mut identifiers = Identifiers::<N>::new();
     let mut file = 0;
     while file < files.len() {
         let text = files[file].1.as_bytes();
@@ -203,8 +203,7 @@ pub(super) const fn hash<const N: usize>(
             let token = hash_of(text.split_at(end).0.split_at(at).1);
             hash = add_bytes(hash, &token.to_le_bytes());
             if is_identifier(text[at]) && !text[at].is_ascii_digit() {
-                identifiers[count] = token;
-                count += 1;
+                identifiers.insert(token);
             }
             at = skip_blank(text, end);
         }
@@ -218,33 +217,33 @@ pub(super) const fn hash<const N: usize>(
         while i > 0 {
             i -= 1;
             let StructLayout { name, fields, .. } = structs[list][i];
+            let is_named = identifiers.contain(name);
             let mut f = 0;
-            while f < fields.len() && contains(&identifiers, count, name) {
+            while f < fields.len() && is_named {
                 let (glsl, field, offset) = fields[f];
                 #[allow(clippy::cast_possible_truncation, reason = "offsets are small")]
                 let offset = offset as u32;
                 hash = add_bytes(add_bytes(add_bytes(hash, glsl.as_bytes()), field.as_bytes()), &offset.to_le_bytes());
-                identifiers[count] = hash_of(glsl.as_bytes());
-                count += 1;
+                identifiers.insert(hash_of(glsl.as_bytes()));
                 f += 1;
             }
         }
     }
-    hash = add_values(hash, ids, &identifiers, count);
+    hash = add_values(hash, ids, &identifiers);
     let mut list = 0;
     while list < constants.len() {
-        hash = add_values(hash, constants[list], &identifiers, count);
+        hash = add_values(hash, constants[list], &identifiers);
         list += 1;
     }
     hash
 }
 
-/// Continues a hash with the values whose names are among the first `count` identifiers.
-const fn add_values(mut hash: u32, values: &[(&str, u32)], identifiers: &[u32], count: usize) -> u32 {
+/// Continues a hash with the values whose names are among the identifiers.
+const fn add_values<const N: usize>(mut hash: u32, values: &[(&str, u32)], identifiers: &Identifiers<N>) -> u32 {
     let mut i = 0;
     while i < values.len() {
         let (name, value) = values[i];
-        if contains(identifiers, count, name) {
+        if identifiers.contain(name) {
             hash = add_bytes(add_bytes(hash, name.as_bytes()), &value.to_le_bytes());
         }
         i += 1;
@@ -252,17 +251,35 @@ const fn add_values(mut hash: u32, values: &[(&str, u32)], identifiers: &[u32], 
     hash
 }
 
-/// Whether `name` is among the first `count` identifiers.
-const fn contains(identifiers: &[u32], count: usize, name: &str) -> bool {
-    let wanted = hash_of(name.as_bytes());
-    let mut i = 0;
-    while i < count {
-        if identifiers[i] == wanted {
-            return true;
-        }
-        i += 1;
+/// A set of identifiers, by their hashes: open addressing. `N`: a power of two, more than there are identifiers.
+struct Identifiers<const N: usize>([u32; N]);
+
+impl<const N: usize> Identifiers<N> {
+    /// Stands for a slot without an identifier.
+    const NONE: u32 = 0;
+
+    const fn new() -> Self {
+        assert!(N.is_power_of_two(), "slots are selected by bits");
+        Self([Self::NONE; N])
     }
-    false
+
+    /// The slot of an identifier, or the one that it takes.
+    const fn slot_of(&self, identifier: u32) -> usize {
+        assert!(identifier != Self::NONE, "an identifier with the hash of none");
+        let mut slot = identifier as usize % N;
+        while self.0[slot] != Self::NONE && self.0[slot] != identifier {
+            slot = (slot + 1) % N;
+        }
+        slot
+    }
+
+    const fn insert(&mut self, identifier: u32) {
+        self.0[self.slot_of(identifier)] = identifier;
+    }
+
+    const fn contain(&self, name: &str) -> bool {
+        self.0[self.slot_of(hash_of(name.as_bytes()))] != Self::NONE
+    }
 }
 
 /// Writes declarations in GLSL: ids of specialization constants, constants, structs.

@@ -163,13 +163,29 @@ macro_rules! roles {
 #[cfg(feature = "primitive")]
 pub(crate) use roles;
 
+/// How a request accesses memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+    /// At the same time as other requests with this access to the same range: by atomic operations.
+    Shared,
+}
+
+impl Access {
+    /// Of memory that is written, or only read.
+    pub(crate) const fn writing(written: bool) -> Self {
+        if written { Self::Write } else { Self::Read }
+    }
+}
+
 /// Memory that a request names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Argument<R> {
     pub(crate) role: R,
     /// The bytes in use; none if the request does not use the member.
     pub(crate) range: Range,
-    pub(crate) written: bool,
+    pub(crate) access: Access,
 }
 
 /// Most arguments of a request that name memory.
@@ -182,9 +198,14 @@ pub(crate) const MAX_ROLES: usize = 18;
 pub(crate) type Arguments<R> = ArrayVec<Argument<R>, MAX_ARGUMENTS>;
 
 impl<R> Argument<R> {
-    /// Whether the two share bytes that one of them writes.
+    /// Whether the two share bytes that one of them writes. Requests may share a whole range with [`Access::Shared`].
     pub(crate) fn conflicts(&self, other: &Self) -> bool {
-        (self.written || other.written) && self.range.overlaps(other.range)
+        let is_allowed = match (self.access, other.access) {
+            (Access::Read, Access::Read) => true,
+            (Access::Shared, Access::Shared) => self.range == other.range,
+            _ => false,
+        };
+        !is_allowed && self.range.overlaps(other.range)
     }
 }
 
@@ -196,7 +217,7 @@ impl<R: Role> Argument<R> {
 
     /// The same argument without the planner's type.
     pub(crate) fn named(&self) -> Argument<&'static RangeNames> {
-        Argument { role: self.role.names(), range: self.range, written: self.written }
+        Argument { role: self.role.names(), range: self.range, access: self.access }
     }
 }
 

@@ -1,15 +1,21 @@
 //! Formats of tables: words of keys and values, and what follows from them.
 
-use super::{HashOperation, HasherInfo};
+use super::{HashOperation, HashScheme, HasherInfo};
 use crate::radix::MAX_NARROW_COUNT;
 use crate::shared::{
     BUCKET_WORDS, HASH_ADD, HASH_AND, HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT, HASH_INSERT, HASH_MAX, HASH_MIN,
-    HASH_OR, HEADER_BYTES, OVERFLOW_SHARE, RADIX_BITS, SLICE_SLOTS,
+    HASH_OR, HEADER_BYTES, OVERFLOW_SHARE, RADIX_BITS, SCHEME_BUCKETED, SCHEME_LINEAR, SLICE_SLOTS,
 };
 use crate::{Error, KeyType, Result, SorterInfo, ValueType};
 
-/// Largest capacity of a table: its slots fit signed indices.
-const MOST_SLOTS: u32 = 1 << 31;
+/// Largest capacity of a table.
+const fn most_slots(scheme: HashScheme) -> u32 {
+    match scheme {
+        HashScheme::Bucketed => 1 << 31,
+        // With a bit beside the number of a slot. See glsl/hash/placed.glsl.
+        HashScheme::Linear => 1 << 30,
+    }
+}
 
 /// The parameters of a hasher in the form that kernels and plans use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +23,8 @@ pub(crate) struct Format {
     pub(crate) key_words: u32,
     pub(crate) value_words: u32,
     pub(crate) operation: HashOperation,
+    pub(crate) scheme: HashScheme,
+    pub(crate) concurrent: bool,
     pub(crate) max_count: u32,
     pub(crate) max_capacity: u32,
 }
@@ -34,6 +42,9 @@ impl Format {
             let (operation, bytes) = (info.operation, 4 * value_words);
             return malformed("valueSize", format!("{operation:?} combines values of 4 or 8 bytes, not of {bytes}"));
         }
+        if info.concurrent {
+            check_concurrent(info, key_words + value_words)?;
+        }
         let limited = |argument, value: u32, limit: u32, why| match value {
             0 => Ok(limit),
             value if value > limit => Err(Error::TooLarge { argument, value: value.into(), limit: limit.into(), why }),
@@ -43,8 +54,15 @@ impl Format {
             key_words,
             value_words,
             operation: info.operation,
+            scheme: info.scheme,
+            concurrent: info.concurrent,
             max_count: limited("maxCount", info.max_count, MAX_NARROW_COUNT, "the most keys of a batch")?,
-            max_capacity: limited("maxCapacity", info.max_capacity, MOST_SLOTS, "the most slots of a table")?,
+            max_capacity: limited(
+                "maxCapacity",
+                info.max_capacity,
+                most_slots(info.scheme),
+                "the most slots of a table",
+            )?,
         })
     }
 
@@ -81,6 +99,7 @@ impl Format {
     pub(crate) fn begin_bit(&self) -> Option<u32> {
         let slices = slices_of(self.max_capacity);
         match slices {
+            _ if self.scheme == HashScheme::Linear => None,
             0..=1 => None,
             2..=256 => Some(u32::BITS - RADIX_BITS),
             _ => Some(u32::BITS - 2 * RADIX_BITS),
@@ -115,35 +134,81 @@ impl Format {
             return Err(Error::TooSmall { argument: "capacity", value: 0, required: 1, max_count: None });
         }
         let (value, limit) = (capacity.into(), self.max_capacity.into());
-        let why =
-            if self.max_capacity == MOST_SLOTS { "the most slots of a table" } else { "the hasher's maxCapacity" };
+        let is_largest = self.max_capacity == most_slots(self.scheme);
+        let why = if is_largest { "the most slots of a table" } else { "the hasher's maxCapacity" };
         if value > limit { Err(Error::TooLarge { argument: "capacity", value, limit, why }) } else { Ok(()) }
     }
 
     /// Bytes of a table.
     pub(crate) fn table_bytes(&self, capacity: u32) -> u64 {
-        self.bytes_of_slices(slices_of(capacity).max(1))
+        self.bytes_of_slices(self.slices_of(capacity).max(1))
+    }
+
+    /// Number of slices for so many slots, without overflow slices.
+    pub(crate) fn slices_of(&self, capacity: u32) -> u32 {
+        let slices = slices_of(capacity);
+        match self.scheme {
+            HashScheme::Bucketed => slices,
+            HashScheme::Linear => slices.next_power_of_two(),
+        }
+    }
+
+    /// Number of overflow slices of a table.
+    pub(crate) fn overflow_slices(&self, slices: u32) -> u32 {
+        match self.scheme {
+            HashScheme::Bucketed => slices.div_ceil(OVERFLOW_SHARE),
+            HashScheme::Linear => 0,
+        }
     }
 
     /// Bytes of a table of so many slices, besides overflow slices.
     pub(crate) fn bytes_of_slices(&self, slices: u32) -> u64 {
-        let overflow_slices = slices.div_ceil(OVERFLOW_SHARE);
+        let overflow_slices = self.overflow_slices(slices);
         let marks = HEADER_BYTES + overflow_slices.next_multiple_of(BUCKET_WORDS) * 4;
         let all = u64::from(slices) + u64::from(overflow_slices);
-        u64::from(marks) + all * u64::from(SLICE_SLOTS * slot_words(self.key_words, self.value_words) * 4)
+        u64::from(marks) + all * u64::from(SLICE_SLOTS * self.slot_words() * 4)
     }
-}
 
-/// Words of a slot. See glsl/hash/table.glsl.
-pub(crate) const fn slot_words(key_words: u32, value_words: u32) -> u32 {
-    (key_words + value_words).next_power_of_two()
+    /// Words of a slot. See glsl/hash/table.glsl and glsl/hash/linear.glsl.
+    pub(crate) fn slot_words(&self) -> u32 {
+        let words = self.key_words + self.value_words;
+        match self.scheme {
+            HashScheme::Bucketed => words.next_power_of_two(),
+            HashScheme::Linear => u32::from(self.key_words > 1) + words,
+        }
+    }
+
+    /// The scheme in the header of a table.
+    pub(crate) fn scheme_number(&self) -> u32 {
+        match self.scheme {
+            HashScheme::Bucketed => SCHEME_BUCKETED,
+            HashScheme::Linear => SCHEME_LINEAR,
+        }
+    }
 }
 
 const _: () = assert!(BUCKET_WORDS.is_multiple_of(4), "four lanes read a bucket");
 
-/// Number of slices for so many slots, without overflow slices.
-pub(crate) const fn slices_of(capacity: u32) -> u32 {
+/// Number of slices with so many slots.
+const fn slices_of(capacity: u32) -> u32 {
     capacity.div_ceil(SLICE_SLOTS)
+}
+
+/// Checks that an operation can run at the same time as others: a key and its value are a word each.
+fn check_concurrent(info: &HasherInfo, words: u32) -> Result<()> {
+    let malformed = |why: String| Err(Error::Malformed { argument: "concurrent", why });
+    if info.scheme != HashScheme::Linear {
+        return malformed(format!("operations on {:?} tables run one after the other", info.scheme));
+    }
+    let operations = [HashOperation::Insert, HashOperation::Assign, HashOperation::Erase, HashOperation::Find];
+    if !operations.contains(&info.operation) {
+        return malformed(format!("{:?} does not run at the same time as others", info.operation));
+    }
+    if info.key.size() != 4 || words > 2 {
+        let bytes = [info.key.size(), 4 * words - info.key.size()];
+        return malformed(format!("a key of {} bytes with a value of {} is larger than 4 + 4", bytes[0], bytes[1]));
+    }
+    Ok(())
 }
 
 /// Words of a key and of a value.
@@ -160,14 +225,14 @@ fn words(key: KeyType, value: ValueType) -> Result<[u32; 2]> {
     Ok([key_words, value_words])
 }
 
-/// Bytes of a table with room for `capacity` keys of a type with values of a type. A multiple of 16.
+/// Bytes of a table with room for `capacity` keys, for hashers with these parameters. A multiple of 16.
 ///
 /// A table has slices of 1024 slots, at least one, and an overflow slice for each 32 of them. An insertion that finds
-/// no slot reports the key as left over. This becomes likely when more than 95 % of `capacity` are in use.
+/// no slot reports the key as left over. This becomes likely when more than 95 % of `capacity` are in use. A table with
+/// linear probing has a power of two of slots, at least 1024.
 ///
 /// # Errors
-/// [`Error::Malformed`] for keys and values that tables do not take.
-pub fn table_size(key: KeyType, value: ValueType, capacity: u32) -> Result<u64> {
-    let format = Format::new(&HasherInfo { key, value, ..HasherInfo::keys() })?;
-    Ok(format.table_bytes(capacity))
+/// As [`crate::Hasher::new`].
+pub fn table_size(info: &HasherInfo, capacity: u32) -> Result<u64> {
+    Ok(Format::new(info)?.table_bytes(capacity))
 }

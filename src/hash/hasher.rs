@@ -128,7 +128,7 @@ impl Hasher {
 
     /// Bytes of scratch that suffice for every batch of at most `max_count` keys. Non-decreasing in `max_count`. 0 for
     /// searches, for statistics and for clearing, one word for an export. Changes of a table need 4 to 32 bytes for
-    /// each key.
+    /// each key, 4 or 8 with [`crate::HashScheme::Linear`].
     ///
     /// # Errors
     /// [`crate::Error::TooLarge`] above [`HasherInfo::max_count`].
@@ -156,8 +156,9 @@ impl Hasher {
 
     /// Appends an operation on a table to `command_buffer`: one compute dispatch for a search, an export and for
     /// clearing; two for statistics; otherwise the hashes of the keys, a sort, and two more, with barriers between
-    /// them. An export also fills a word of scratch. Keys and values of the table are the same on every device
-    /// afterwards, unless keys are left over: which ones is not determined. The places of keys in the table differ.
+    /// them. Changes of [`crate::HashScheme::Linear`] tables are one to three dispatches. An export also fills a word of
+    /// scratch. Keys and values of the table are the same on every device afterwards, unless keys are left over (which
+    /// ones is not determined) or operations are concurrent. The places of keys in the table differ.
     ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on keys, on values that are read and on the count,
     ///   `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on the table and on scratch, `SHADER_STORAGE_WRITE` on outputs.
@@ -179,7 +180,8 @@ impl Hasher {
     /// hasher's device, and no other thread uses it. The hasher or a clone of it lives until the commands have finished
     /// execution. Until then, ranges and scratch are valid, in buffers with the usages that [`Range`] and [`Scratch`]
     /// require. Unless this operation clears it, the table was cleared with the same capacity by a hasher with the same
-    /// types, and only hashers have written it since; or it is a copy of such a table.
+    /// types and the same scheme, and only hashers have written it since, or shaders by functions of
+    /// [`crate::hash::LINEAR_GLSL`]; or it is a copy of such a table.
     pub unsafe fn cmd_hash(&self, command_buffer: vk::CommandBuffer, info: &HashInfo) -> Result<()> {
         // SAFETY: the caller's promises are the same.
         unsafe { record_one(self, command_buffer, info) }

@@ -3,6 +3,25 @@
 use crate::core::handle::Options;
 use crate::{KeyType, ValueType};
 
+/// How a table finds the slots of keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HashScheme {
+    /// Buckets of 64 bytes in slices of 1024 slots. Changes sort their keys by slice, and one workgroup applies those
+    /// of a slice. The fastest scheme for large batches.
+    #[default]
+    Bucketed,
+    /// Linear probing: a key lies in the first slot that was free, from the one on that its hash selects. Capacities
+    /// are powers of two. Its kernels are few and small, it needs no sort, and its operations can run at the same time
+    /// ([`HasherInfo::concurrent`]). Searches become slow above a load of 0.8.
+    Linear,
+}
+
+impl HashScheme {
+    /// All schemes.
+    pub const ALL: [Self; 2] = [Self::Bucketed, Self::Linear];
+}
+
 /// What a hasher does to a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -100,7 +119,7 @@ impl HashOperation {
 
 /// The parameters of [`crate::Hasher::new`]. The default: insertion into a set of `u32` keys.
 ///
-/// Hashers with the same key and value types work on the same tables. The size of a table is
+/// Hashers with the same key and value types and with the same scheme work on the same tables. The size of a table is
 /// [`crate::hash::table_size`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct HasherInfo {
@@ -110,10 +129,20 @@ pub struct HasherInfo {
     pub value: ValueType,
     /// The operation.
     pub operation: HashOperation,
+    /// The scheme of the table.
+    pub scheme: HashScheme,
+    /// Other concurrent operations may change the table at the same time: problems of one batch ([`crate::cmd_batch`]),
+    /// operations without a barrier between them, and shaders of the application. For insertions, assignments, erasures
+    /// and searches of [`HashScheme::Linear`], with keys of 4 bytes and values of at most 4.
+    ///
+    /// Of equal keys, any one provides the value. A search takes keys with a value of all ones as absent: they may be
+    /// about to be inserted. Slots of erased keys are not used again.
+    pub concurrent: bool,
     /// Maximum count of a batch. 0: 2^30, the largest.
     pub max_count: u32,
-    /// Maximum capacity of a table. 0: 2^31, the largest. Changes of tables of at most 1024 slots need no sort, and
-    /// those of at most 2^18 one pass of it instead of two.
+    /// Maximum capacity of a table. 0: the largest, 2^31, or 2^30 with linear probing. Changes of
+    /// [`HashScheme::Bucketed`] tables of at most 1024 slots need no sort, and those of at most 2^18 one pass of it
+    /// instead of two.
     pub max_capacity: u32,
     /// The hasher may be used in batches with other problems ([`crate::cmd_batch`]).
     pub batches: bool,
@@ -128,6 +157,8 @@ impl HasherInfo {
             key: KeyType::U32,
             value: ValueType::None,
             operation: HashOperation::Insert,
+            scheme: HashScheme::Bucketed,
+            concurrent: false,
             max_count: 0,
             max_capacity: 0,
             batches: false,
@@ -143,6 +174,16 @@ impl HasherInfo {
     /// The same tables with the given operation.
     pub const fn operation(self, operation: HashOperation) -> Self {
         Self { operation, ..self }
+    }
+
+    /// The same hasher for tables with linear probing.
+    pub const fn linear(self) -> Self {
+        Self { scheme: HashScheme::Linear, ..self }
+    }
+
+    /// The same hasher for an operation that runs at the same time as others.
+    pub const fn concurrent(self) -> Self {
+        Self { concurrent: true, ..self }
     }
 
     /// The same hasher with support for batches.

@@ -8,6 +8,9 @@ shared_constants! {
     const STATUS_TABLE_FULL = 8;
     /// Version of the layout of tables, in the low byte of `HashHeader::format`.
     const TABLE_FORMAT = 1;
+    /// Schemes of tables, in the high byte of `HashHeader::format`.
+    const SCHEME_BUCKETED = 0;
+    const SCHEME_LINEAR = 1;
     /// Bytes before the first slice of a table.
     const HEADER_BYTES = 256;
     /// Slots of a slice. One workgroup changes a slice.
@@ -18,6 +21,8 @@ shared_constants! {
     const OVERFLOW_SHARE = 32;
     /// Most buckets of a slice that are probed for a key.
     const MOST_PROBES = 16;
+    /// Most slots that are probed for a key in a table with linear probing.
+    const MOST_LINEAR_PROBES = 16384;
     /// Inserts the keys that the table does not have. Of equal keys of a batch, the first one.
     const HASH_INSERT = 0;
     /// Inserts keys, or replaces their values. Of equal keys of a batch, the last one.
@@ -32,15 +37,26 @@ shared_constants! {
     const HASH_OR = 7;
     /// As `HASH_ADD`, of ones.
     const HASH_INCREMENT = 8;
-    /// The words of the header from which on it has the values of the two reserved keys: four words each.
+    /// The words of the header from which on it has `reserved`, and the values of the two reserved keys: four words
+    /// each.
+    const RESERVED_FLAGS = 5;
     const RESERVED_VALUES = 7;
     /// Words of the statistics of a table.
     const STATISTICS_KEYS = 0;
     const STATISTICS_ERASED_SLOTS = 1;
     const STATISTICS_SLOTS = 2;
     const STATISTICS_OVERFLOW_SLOTS = 3;
-    /// The first of twice `MOST_PROBES` counters of keys, by their number of probes.
-    const STATISTICS_PROBES = 4;
+    /// From this word on, slices are counted.
+    const STATISTICS_COUNTED = 4;
+    const STATISTICS_OVERFLOW_KEYS = 4;
+    const STATISTICS_MOST_PROBES = 5;
+    /// Two words, the lower one first.
+    const STATISTICS_TOTAL_PROBES = 6;
+    /// The first of `STATISTICS_BINS` counters of keys, by the number of probes: those of counter `k` have at most
+    /// `2^k`, and more than those of the counter before.
+    const STATISTICS_PROBES = 8;
+    const STATISTICS_BINS = 16;
+    const STATISTICS_WORDS = STATISTICS_PROBES + STATISTICS_BINS;
     /// Most items that wait for a slot of their slice. With all other arrays, 16 KiB of shared memory suffice.
     const MOST_WAITING = 176;
     /// The word of the state of a change that says whether the table has been used since it was cleared.
@@ -52,7 +68,7 @@ shared_constants! {
 shared_structs! {
     /// The header of a table.
     struct HashHeader {
-        /// `TABLE_FORMAT` in the low byte, then the words of a key, then those of a value.
+        /// `TABLE_FORMAT` in the low byte, then the words of a key, then those of a value, then the scheme.
         format: u32,
         /// Number of slices, without overflow slices.
         slices: u32,
@@ -104,6 +120,19 @@ shared_structs! {
         problem: HashStatisticsProblem,
     }
 
+    /// Push constants of the kernels of tables with linear probing.
+    struct HashLinearPush {
+        problem: HashProblem,
+        scratch: Address,
+        /// Part of scratch: a word for each item: the number of its slot. See glsl/hash/placed.glsl.
+        slots: u32,
+        /// Part of scratch: a word for each item: if the slot of the item has its index, the item that provides the
+        /// value.
+        owners: u32,
+        /// 1 for a second combination of values, otherwise 0.
+        round: u32,
+    }
+
     /// Push constants of all other kernels of tables.
     struct HashPush {
         problem: HashProblem,
@@ -127,7 +156,9 @@ shared_structs! {
     }
 }
 
+const _: () = assert!(std::mem::offset_of!(HashHeader, reserved) == 4 * RESERVED_FLAGS as usize);
 const _: () = assert!(std::mem::offset_of!(HashHeader, empty_value) == 4 * RESERVED_VALUES as usize);
+const _: () = assert!(MOST_LINEAR_PROBES <= 1 << (STATISTICS_BINS - 1) && 2 * MOST_PROBES <= MOST_LINEAR_PROBES);
 
 /// The user-defined functions of this folder.
 pub(super) const USER_FUNCTIONS: &[UserFunction] = &[];
@@ -168,6 +199,50 @@ macro_rules! folder_kernels {
                     [Threads, Lanes];
                 /// Counts the keys of a table by their number of probes.
                 HashProbes = "hash_probes",
+                    push HashStatisticsPush, memory [],
+                    [Threads, Lanes, KeyWords, ValueWords];
+                /// Makes a table with linear probing empty.
+                HashLinearClear = "hash_linear_clear",
+                    push HashPush, memory [HashHeader],
+                    [Threads, Lanes, Items, KeyWords, ValueWords];
+                /// Finds the slots of the keys of a batch, and claims new ones.
+                HashLinearClaim = "hash_linear_claim",
+                    push HashLinearPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, Change, Concurrent];
+                /// Elects the item that provides the value of each slot.
+                HashLinearElect = "hash_linear_elect",
+                    push HashLinearPush, memory [],
+                    [Threads, Lanes, KeyWords, ValueWords, Change];
+                /// Stores keys of several words, and the values of elected items.
+                HashLinearStore = "hash_linear_store",
+                    push HashLinearPush, memory [],
+                    [Threads, Lanes, KeyWords, ValueWords];
+                /// Combines the values of items with those of their slots.
+                HashLinearCombine = "hash_linear_combine",
+                    push HashLinearPush, memory [],
+                    [Threads, Lanes, KeyWords, ValueWords, Change];
+                /// Erases keys from a table with linear probing.
+                HashLinearErase = "hash_linear_erase",
+                    push HashLinearPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords];
+                /// Makes erased slots empty.
+                HashLinearTrim = "hash_linear_trim",
+                    push HashLinearPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords];
+                /// Looks keys up in a table with linear probing.
+                HashLinearFind = "hash_linear_find",
+                    push HashLinearPush, memory [],
+                    [Threads, Lanes, KeyWords, ValueWords, Concurrent];
+                /// As `HashExport`, of a table with linear probing.
+                HashLinearExport = "hash_linear_export",
+                    push HashPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords];
+                /// As `HashStatistics`, of a table with linear probing.
+                HashLinearStatistics = "hash_linear_statistics",
+                    push HashStatisticsPush, memory [HashHeader],
+                    [Threads, Lanes];
+                /// As `HashProbes`, of a table with linear probing.
+                HashLinearProbes = "hash_linear_probes",
                     push HashStatisticsPush, memory [],
                     [Threads, Lanes, KeyWords, ValueWords];
                 /// Looks keys up.

@@ -5,7 +5,8 @@
 //! allowed, and a full table reports the keys that are left over.
 //!
 //! A batch that changes a table is sorted by the first bits of the hashes of its keys. Then one workgroup applies the
-//! keys of each slice of the table in shared memory. A query probes buckets directly.
+//! keys of each slice of the table in shared memory. A query probes buckets directly. [`HashScheme::Linear`] is another
+//! scheme: each key of a batch finds its slot by itself.
 
 mod format;
 mod hasher;
@@ -15,9 +16,11 @@ mod info;
 // `shared` declares this file in a macro, where rustfmt does not see it.
 #[cfg(rustfmt)]
 mod interface;
+mod linear;
 mod plan;
 mod planner;
 mod saved;
+mod slices;
 mod statistics;
 #[cfg(test)]
 #[cfg(feature = "hash")]
@@ -27,8 +30,12 @@ mod tests;
 /// included.
 pub const GLSL: &str = include_str!("../../glsl/lib/trommel_hash.glsl");
 
+/// The text of `trommel_hash_linear.glsl`, by which shaders of an application search and change tables with linear
+/// probing. Its head says how it is included.
+pub const LINEAR_GLSL: &str = include_str!("../../glsl/lib/trommel_hash_linear.glsl");
+
 pub use format::table_size;
 pub use hasher::{HashInfo, Hasher};
-pub use info::{HashOperation, HasherInfo};
+pub use info::{HashOperation, HashScheme, HasherInfo};
 pub use saved::check_table;
 pub use statistics::HashStatistics;

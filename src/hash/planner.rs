@@ -6,7 +6,7 @@ use super::hasher::HashInfo;
 use super::plan::HashTable;
 use super::statistics::HashStatistics;
 use crate::core::handle::{Handle, One, Options};
-use crate::core::memory::{Argument, Arguments, check_alignment, roles};
+use crate::core::memory::{Access, Argument, Arguments, check_alignment, roles};
 use crate::core::primitive::{Jobs, Planner};
 use crate::core::scratch::Layout;
 use crate::core::variants::{Counts, Recording, variants};
@@ -114,11 +114,7 @@ impl Planner for HashPlanner {
         let statistics = Range::new(info.statistics.address, size_of::<HashStatistics>() as u64);
         let [inserts, reads_values] = [operation.inserts(), operation.reads_values()];
         let all = [
-            (
-                HashRole::Table,
-                Range::new(info.table.address, self.format.table_bytes(info.capacity)),
-                operation.writes_table(),
-            ),
+            (HashRole::Table, Range::new(info.table.address, self.format.table_bytes(info.capacity)), false),
             (HashRole::Keys, when(has_keys, array(info.keys, key_words)), is_export),
             (HashRole::Values, when(operation.writes_values() || reads_values, values), operation.writes_values()),
             (HashRole::Found, when(is_search, Range::new(info.found.address, found)), true),
@@ -130,7 +126,12 @@ impl Planner for HashPlanner {
             (HashRole::CountOut, when(is_export, word(info.count_out)), true),
             (HashRole::Status, when(has_keys, word(info.status)), true),
         ];
-        all.into_iter().map(|(role, range, written)| Argument { role, range, written }).collect()
+        let access = |role, written| match role {
+            HashRole::Table if self.format.concurrent => Access::Shared,
+            HashRole::Table => Access::writing(operation.writes_table()),
+            _ => Access::writing(written),
+        };
+        all.into_iter().map(|(role, range, written)| Argument { role, range, access: access(role, written) }).collect()
     }
 
     fn check(&self, info: &HashInfo, arguments: &Arguments<HashRole>) -> Result<()> {

@@ -1,38 +1,49 @@
 //! Statistics of a table.
 
 use crate::shared::{
-    MOST_PROBES, STATISTICS_ERASED_SLOTS, STATISTICS_KEYS, STATISTICS_OVERFLOW_SLOTS, STATISTICS_PROBES,
-    STATISTICS_SLOTS,
+    STATISTICS_BINS, STATISTICS_ERASED_SLOTS, STATISTICS_KEYS, STATISTICS_MOST_PROBES, STATISTICS_OVERFLOW_KEYS,
+    STATISTICS_OVERFLOW_SLOTS, STATISTICS_PROBES, STATISTICS_SLOTS, STATISTICS_TOTAL_PROBES, STATISTICS_WORDS,
 };
 use bytemuck::{Pod, Zeroable};
 use std::mem::offset_of;
 
-/// Buckets that may be probed for a key: in its home slice, and as many in its overflow slice.
-const PROBES: usize = 2 * MOST_PROBES as usize;
-
 /// How full a table is, and how many probes its keys take: [`crate::HashOperation::Statistics`] writes it to device
 /// memory.
+///
+/// A probe is what a search reads at a time: a bucket of 64 bytes, or a slot of a table with linear probing. Probes are
+/// those of searches for keys that the table has. The two keys that are in the header take none and are not counted:
+/// all ones, and all ones but the last bit of the last word.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct HashStatistics {
     /// Number of keys.
     pub keys: u32,
-    /// Number of slots that erased keys have left. The next insertion into their slice frees them.
+    /// Number of slots that erased keys have left. Insertions use them again.
     pub erased_slots: u32,
-    /// Number of slots, without those of overflow slices: the capacity, rounded up to slices of 1024.
+    /// Number of slots, without those of overflow slices.
     pub slots: u32,
-    /// Number of slots of overflow slices.
+    /// Number of slots of overflow slices. 0 in a table with linear probing.
     pub overflow_slots: u32,
-    /// `probes[k]`: number of keys for which a search reads `k + 1` buckets. The last 16 are keys of overflow slices.
-    /// Two keys are in no bucket and not counted: all ones, and all ones but the last bit of the last word.
-    pub probes: [u32; PROBES],
+    /// Number of keys in overflow slices.
+    pub overflow_keys: u32,
+    /// Largest number of probes of a key.
+    pub most_probes: u32,
+    /// Sum of the numbers of probes of all keys.
+    pub total_probes: u64,
+    /// Element 0: number of keys with one probe. Element `k`: number of keys with more than `2^(k - 1)` and at most
+    /// `2^k` probes.
+    pub probes: [u32; STATISTICS_BINS as usize],
 }
 
 const _: () = {
+    assert!(size_of::<HashStatistics>() == 4 * STATISTICS_WORDS as usize);
     assert!(offset_of!(HashStatistics, keys) == 4 * STATISTICS_KEYS as usize);
     assert!(offset_of!(HashStatistics, erased_slots) == 4 * STATISTICS_ERASED_SLOTS as usize);
     assert!(offset_of!(HashStatistics, slots) == 4 * STATISTICS_SLOTS as usize);
     assert!(offset_of!(HashStatistics, overflow_slots) == 4 * STATISTICS_OVERFLOW_SLOTS as usize);
+    assert!(offset_of!(HashStatistics, overflow_keys) == 4 * STATISTICS_OVERFLOW_KEYS as usize);
+    assert!(offset_of!(HashStatistics, most_probes) == 4 * STATISTICS_MOST_PROBES as usize);
+    assert!(offset_of!(HashStatistics, total_probes) == 4 * STATISTICS_TOTAL_PROBES as usize);
     assert!(offset_of!(HashStatistics, probes) == 4 * STATISTICS_PROBES as usize);
 };
 
@@ -42,20 +53,10 @@ impl HashStatistics {
         if self.slots == 0 { 0.0 } else { f64::from(self.keys) / f64::from(self.slots) }
     }
 
-    /// Mean number of buckets that a search for a key of the table reads. 0 without keys.
+    /// Mean number of probes of a key. 0 without keys.
+    #[allow(clippy::cast_precision_loss, reason = "a mean is rounded anyway")]
     pub fn mean_probes(&self) -> f64 {
         let keys: f64 = self.probes.iter().copied().map(f64::from).sum();
-        let reads: f64 = (1..).zip(self.probes).map(|(probes, keys)| f64::from(probes) * f64::from(keys)).sum();
-        if keys == 0.0 { 0.0 } else { reads / keys }
-    }
-
-    /// Largest number of buckets that a search for a key of the table reads. 0 without keys.
-    pub fn most_probes(&self) -> u32 {
-        (1..).zip(self.probes).filter(|(_, keys)| *keys != 0).map(|(probes, _)| probes).max().unwrap_or(0)
-    }
-
-    /// Number of keys in overflow slices.
-    pub fn overflow_keys(&self) -> u32 {
-        self.probes[PROBES / 2..].iter().sum()
+        if keys == 0.0 { 0.0 } else { self.total_probes as f64 / keys }
     }
 }

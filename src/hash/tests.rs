@@ -3,11 +3,11 @@
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
 use super::format::Format;
-use super::{HashInfo, HashOperation, HashStatistics, HasherInfo};
+use super::{HashInfo, HashOperation, HashScheme, HashStatistics, HasherInfo};
 use crate::core::plan::Plan;
 use crate::shared::{
-    BUCKET_WORDS, HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT, HASH_INSERT, HEADER_BYTES, MOST_PROBES, OVERFLOW_SHARE,
-    SLICE_SLOTS, TABLE_FORMAT,
+    BUCKET_WORDS, HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT, HASH_INSERT, HEADER_BYTES, MOST_LINEAR_PROBES, MOST_PROBES,
+    OVERFLOW_SHARE, SLICE_SLOTS, TABLE_FORMAT,
 };
 use crate::{KeyType, ValueType};
 
@@ -61,7 +61,31 @@ fn formats_are_refused() {
         refused(HasherInfo { max_capacity: (1 << 31) + 1, ..keys }),
         "maxCapacity 2147483649 > 2147483648, the most slots of a table"
     );
-    let refused = super::table_size(KeyType::U8, ValueType::None, 5).unwrap_err().to_string();
+    assert_eq!(
+        refused(HasherInfo { max_capacity: (1 << 30) + 1, ..keys.linear() }),
+        "maxCapacity 1073741825 > 1073741824, the most slots of a table"
+    );
+    let concurrent = HasherInfo::pairs().linear().concurrent();
+    for operation in [HashOperation::Insert, HashOperation::Assign, HashOperation::Erase, HashOperation::Find] {
+        concurrent.operation(operation).check().unwrap();
+    }
+    for (info, text) in [
+        (keys.concurrent(), "operations on Bucketed tables run one after the other"),
+        (concurrent.operation(HashOperation::Clear), "Clear does not run at the same time as others"),
+        (concurrent.operation(HashOperation::Add), "Add does not run at the same time as others"),
+        (
+            HasherInfo { value: ValueType::Bytes(8), ..concurrent },
+            "a key of 4 bytes with a value of 8 is larger than 4 + 4",
+        ),
+        (
+            HasherInfo { key: KeyType::U64, value: ValueType::None, ..concurrent },
+            "a key of 8 bytes with a value of 0 is larger than 4 + 4",
+        ),
+    ] {
+        assert_eq!(refused(info), format!("concurrent is malformed: {text}"));
+    }
+    let narrow = HasherInfo { key: KeyType::U8, ..keys };
+    let refused = super::table_size(&narrow, 5).unwrap_err().to_string();
     assert_eq!(refused, "keyType is malformed: U8 is narrower than a word");
 }
 
@@ -108,7 +132,7 @@ fn formats_follow_from_infos() {
 /// A header, marks, slices, and an overflow slice for each 32 of them. Slots have one, two or four words.
 #[test]
 fn table_sizes() {
-    let size = |capacity| super::table_size(KeyType::U32, ValueType::None, capacity).unwrap();
+    let size = |capacity| super::table_size(&HasherInfo::keys(), capacity).unwrap();
     for (capacity, slices) in
         [(0, 2), (1, 2), (1024, 2), (1025, 3), (32 * 1024, 33), (32 * 1024 + 1, 35), (1 << 31, (1 << 21) + (1 << 16))]
     {
@@ -116,13 +140,24 @@ fn table_sizes() {
         assert_eq!(size(capacity), 256 + marks + slices * 4096, "{capacity}");
     }
     for ((key, value), words) in TYPES.into_iter().zip([1, 2, 4, 2, 4, 4, 4]) {
-        let size = super::table_size(key, value, 1 << 31).unwrap();
+        let size = super::table_size(&HasherInfo { key, value, ..HasherInfo::keys() }, 1 << 31).unwrap();
         assert_eq!(size, 256 + (1 << 18) + ((1 << 21) + (1 << 16)) * 4096 * words, "{key:?} {value:?}");
         assert_eq!(size % 16, 0);
     }
 }
 
-/// The constants of trommel_hash.glsl, which includes no other file, are those of the library.
+/// A header, and a power of two of slots. Slots of keys of several words have one more word.
+#[test]
+fn sizes_of_linear_tables() {
+    for ((key, value), words) in TYPES.into_iter().zip([1, 2, 4, 3, 5, 5, 5]) {
+        let info = HasherInfo { key, value, ..HasherInfo::keys().linear() };
+        for (capacity, slots) in [(0, 1024), (1, 1024), (1024, 1024), (1025, 2048), (1 << 30, 1 << 30)] {
+            assert_eq!(super::table_size(&info, capacity), Ok(256 + 4 * slots * words), "{key:?} {value:?} {capacity}");
+        }
+    }
+}
+
+/// The constants of the files for shaders of applications, which include no other file, are those of the library.
 #[test]
 fn shaders_of_applications_have_the_same_constants() {
     for (name, value) in [
@@ -136,17 +171,22 @@ fn shaders_of_applications_have_the_same_constants() {
         let line = format!("const uint TRM_HASH_{name} = {value};");
         assert!(super::GLSL.contains(&line), "{line}");
     }
+    for (name, value) in [("HEADER_WORDS", HEADER_BYTES / 4), ("MOST_PROBES", MOST_LINEAR_PROBES)] {
+        let line = format!("const uint TRM_HASH_LINEAR_{name} = {value};");
+        assert!(super::LINEAR_GLSL.contains(&line), "{line}");
+    }
+    let slots = format!("v[1] * {SLICE_SLOTS}");
+    assert!(super::LINEAR_GLSL.contains(&slots), "{slots}");
 }
 
 #[test]
 fn statistics_are_summed_up() {
     let mut statistics = HashStatistics { keys: 8, slots: 1024, ..HashStatistics::default() };
-    assert_eq!((statistics.mean_probes(), statistics.most_probes(), statistics.overflow_keys()), (0.0, 0, 0));
+    assert_eq!(statistics.mean_probes(), 0.0);
     statistics.probes[0] = 5;
     statistics.probes[2] = 1;
-    assert_eq!((statistics.mean_probes(), statistics.most_probes(), statistics.overflow_keys()), (8.0 / 6.0, 3, 0));
-    statistics.probes[16] = 2;
-    assert_eq!((statistics.mean_probes(), statistics.most_probes(), statistics.overflow_keys()), (42.0 / 8.0, 17, 2));
+    statistics.total_probes = 8;
+    assert_eq!(statistics.mean_probes(), 8.0 / 6.0);
     assert_eq!(statistics.load_factor(), 8.0 / 1024.0);
     assert_eq!(HashStatistics::default().load_factor(), 0.0);
 }
@@ -171,6 +211,12 @@ mod plans {
         let all = all.map(|(((key, value), operation), max_capacity)| {
             HasherInfo { key, value, max_capacity, ..HasherInfo::keys() }.operation(operation)
         });
+        // The passes of tables with linear probing do not depend on the capacity.
+        let all = all.flat_map(|info| {
+            let linear = (info.max_capacity == 0).then_some(info.linear());
+            [Some(info), linear, linear.map(HasherInfo::concurrent)]
+        });
+        let all = all.flatten();
         all.filter(|info| info.check().is_ok()).map(|info| {
             let options = Options { batches: true, deferred: true };
             (info, HashPlanner::new(context.device(), Format::new(&info).unwrap(), options).unwrap())
@@ -243,9 +289,13 @@ mod plans {
                     check(&[Truth { plan, resources }], std::slice::from_ref(plan));
                     let changes = info.operation.changes();
                     let needs_scratch = changes || info.operation == HashOperation::Export;
+                    let is_linear = info.scheme == HashScheme::Linear;
+                    let needs_scratch = needs_scratch && !(is_linear && changes && count == 0);
                     assert_eq!(size != 0, needs_scratch, "{plan}");
                     let passes = match info.operation {
                         HashOperation::Statistics => 2,
+                        HashOperation::Erase if info.concurrent => 1,
+                        _ if is_linear && changes && count != 0 => 2,
                         _ if changes && count != 0 => 3,
                         _ => 1,
                     };
@@ -303,8 +353,8 @@ mod plans {
         assert_eq!(refused(&statistics, counted), "count is malformed: Statistics has no keys");
         let nowhere = HashInfo { statistics: Range::NONE, ..good_statistics };
         assert_eq!(refused(&statistics, nowhere), "statistics.address is null");
-        let few = Range { size: 143, ..good_statistics.statistics };
-        let text = "statistics.size 143 < 144 required";
+        let few = Range { size: 95, ..good_statistics.statistics };
+        let text = "statistics.size 95 < 96 required";
         assert_eq!(refused(&statistics, HashInfo { statistics: few, ..good_statistics }), text);
         let (info, export) = of(HashOperation::Export);
         let on_device = HashInfo { count: Count::device(4, 9), ..batch(&info, 5000, 1000, 7) };

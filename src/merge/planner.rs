@@ -6,7 +6,7 @@ use super::plan::MergeTable;
 use super::sequences::MOST_MORE;
 use super::{MergeMethod, MergeOperation, MergeSegments, MergeSequence};
 use crate::core::handle::{Handle, Options};
-use crate::core::memory::{Argument, Arguments, BoundingRanges, Role as _, check_alignment, roles};
+use crate::core::memory::{Access, Argument, Arguments, BoundingRanges, Role as _, check_alignment, roles};
 use crate::core::pipelines::Variant;
 use crate::core::primitive::{JobKind, Jobs, Planner};
 use crate::core::scratch::Layout as ScratchLayout;
@@ -290,7 +290,7 @@ pub(crate) fn more_arguments(format: &Format, info: &MergeInfo<'_>, visit: &mut 
     for MergeSequence { count, keys, values } in info.more {
         let items = u64::from(count.max);
         let mut read =
-            |role, address, bytes| visit(Argument { role, range: Range::new(address, bytes), written: false });
+            |role, address, bytes| visit(Argument { role, range: Range::new(address, bytes), access: Access::Read });
         read(MergeRole::MoreKeys, keys.address, items * key_bytes);
         read(MergeRole::MoreValues, values.address, items * value_bytes);
         read(MergeRole::MoreCount, count.address, if count.is_on_device() { 4 } else { 0 });
@@ -338,7 +338,7 @@ pub(crate) fn arguments(format: &Format, info: &MergeInfo<'_>) -> Arguments<Merg
     ];
     // Most merges use few members, and all pairs of arguments are compared.
     let used = all.into_iter().filter(|(_, range, _)| range.size != 0);
-    used.map(|(role, range, written)| Argument { role, range, written }).collect()
+    used.map(|(role, range, written)| Argument { role, range, access: Access::writing(written) }).collect()
 }
 
 impl Planner for MergePlanner {

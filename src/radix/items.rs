@@ -3,7 +3,7 @@
 
 use super::format::Format;
 use super::operation::Given;
-use crate::core::memory::{Argument, Arguments, Timestamps, roles};
+use crate::core::memory::{Access, Argument, Arguments, Timestamps, roles};
 use crate::shared::{
     ENCODING_BIG_END_FIRST, ENCODING_FLOAT, ENCODING_SIGNED, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_STRIDED,
     LAYOUT_VALUES_IN_SCRATCH,
@@ -326,7 +326,7 @@ impl Items {
         let (key_size, value_size) = (format.key_step(), format.value_size);
         let keys_out = second && !(preserved && format.has(LAYOUT_DROP_KEYS));
         let offsets = Range::new(self.segments.offsets.address, (u64::from(self.segments.count.max) + 1) * 4);
-        let argument = |role, range, written| Argument { role, range, written };
+        let argument = |role, range, written| Argument { role, range, access: Access::writing(written) };
         let all = [
             argument(ItemRole::Keys, extent(self.keys.address, key_size, self.key_stride), !preserved),
             argument(

@@ -180,7 +180,8 @@ impl Config<'_> {
             | Constant::InterfaceFunction
             | Constant::InterfaceKey
             | Constant::Operation
-            | Constant::Change => 0,
+            | Constant::Change
+            | Constant::Concurrent => 0,
         });
         let variant = variant.of_module(values.module);
         if values.driver_specializes { variant.specialized_by_driver() } else { variant }

@@ -1,7 +1,7 @@
 //! One split: its items, its buckets, and where the items get theirs from.
 
 use crate::Range;
-use crate::core::memory::{Argument, Arguments, roles};
+use crate::core::memory::{Access, Argument, Arguments, roles};
 use crate::radix::{Binning, Format, Given, INDIRECT_COMMAND, ItemRole, Items};
 use crate::shared::{LAYOUT_DROP_KEYS, LAYOUT_INTERLEAVED, LAYOUT_STRIDED, OUTPUT_PLACED};
 
@@ -132,10 +132,10 @@ impl SplitBy {
     pub(crate) fn arguments(&self, format: &Format, job: &Job) -> Arguments<Role> {
         let Job { items, buckets: asked } = job;
         let mut arguments: Arguments<Role> = Arguments::new();
-        arguments.extend(items.arguments(format).into_iter().map(|Argument { role, range, written }| Argument {
+        arguments.extend(items.arguments(format).into_iter().map(|Argument { role, range, access }| Argument {
             role: role.into(),
             range,
-            written,
+            access,
         }));
         let buckets = u64::from(self.buckets);
         if let Some(labels) = &self.labels {
@@ -150,7 +150,7 @@ impl SplitBy {
                 BucketSource::Splitters => (Role::Splitters, (buckets - 1) * u64::from(format.key_size)),
             });
             let range = |size| Range::new(asked.given.address, size);
-            arguments.extend(given.map(|(role, size)| Argument { role, range: range(size), written: false }));
+            arguments.extend(given.map(|(role, size)| Argument { role, range: range(size), access: Access::Read }));
         }
         if format.output() == OUTPUT_PLACED {
             // Buckets may be placed anywhere in the output, which may exceed the count.
@@ -159,7 +159,7 @@ impl SplitBy {
                 out.into_iter().for_each(|out| out.range.size = out.range.size.max(given.size));
             }
             let range = Range::new(asked.starts.address, u64::from(format.bins()) * 4);
-            arguments.push(Argument { role: Role::Starts, range, written: false });
+            arguments.push(Argument { role: Role::Starts, range, access: Access::Read });
         }
         // For each segment.
         let times = if format.segmented { u64::from(items.segments.count.max) } else { 1 };
@@ -171,7 +171,7 @@ impl SplitBy {
         arguments.extend(info.map(|(role, range, size)| Argument {
             role,
             range: Range::new(range.address, if range == Range::NONE { 0 } else { size }),
-            written: true,
+            access: Access::Write,
         }));
         arguments
     }

@@ -3,7 +3,7 @@
 use super::algorithm::{Algorithm, strategies};
 use super::job::{BucketSource, Buckets, Job, Role, SplitBy};
 use super::rows::{InfoFacts, label_row};
-use crate::core::memory::{Argument, Arguments, BoundingRanges, Range};
+use crate::core::memory::{Access, Argument, Arguments, BoundingRanges, Range};
 use crate::core::plan::{Content, Groups, Plan, Push, Resources, Rows, Table};
 use crate::core::primitive::{Jobs, PlanSource};
 use crate::core::scratch::Layout;
@@ -113,7 +113,7 @@ impl<'a> SplitTable<'a> {
     ) -> Result<Self> {
         let bounds = jobs.bounding_ranges();
         let mut of_items = Arguments::new();
-        let bound = |role: ItemRole| Argument { role, range: bounds.range(role.into()), written: false };
+        let bound = |role: ItemRole| Argument { role, range: bounds.range(role.into()), access: Access::Read };
         of_items.extend(ItemRole::ALL.map(bound));
         let each = |visit: &mut dyn FnMut(&Items)| jobs.for_each(&mut |job| visit(&job.items));
         let outline = algorithm.outline(&config);

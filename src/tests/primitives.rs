@@ -86,7 +86,7 @@ impl Primitive {
     /// The arguments of a job, without scratch.
     pub(super) fn arguments(self, format: &Format, job: &Job) -> Arguments<Role> {
         let of_items =
-            |Argument { role, range, written }: Argument<ItemRole>| Argument { role: role.into(), range, written };
+            |Argument { role, range, access }: Argument<ItemRole>| Argument { role: role.into(), range, access };
         match self {
             Self::Sort => job.items.arguments(format).into_iter().map(of_items).collect(),
             Self::Split(by) => by.arguments(format, job),

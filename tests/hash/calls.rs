@@ -4,16 +4,23 @@ use crate::calls::{Call, Handle, Place, Shape, begun, c_count, c_range, c_scratc
 use ash::vk;
 use std::ptr;
 use trommel::capi::*;
-use trommel::{Count, HashInfo, HashOperation, Hasher, HasherInfo, KeyType, Range, Request, Result, ValueType};
+use trommel::{
+    Count, HashInfo, HashOperation, HashScheme, HashStatistics, Hasher, HasherInfo, KeyType, Range, Request, Result,
+    ValueType,
+};
 
-/// Every operation on maps, and insertions into tables of one slice, by one sort pass, and by indices.
+/// Every operation on maps, insertions into tables of one slice, by one sort pass, and by indices, and operations on
+/// linear tables.
 pub(crate) fn handles(place: &Place) -> Vec<Box<dyn Handle + '_>> {
     let pairs = HasherInfo::pairs().batches();
     let of_operations = HashOperation::ALL.map(|operation| pairs.operation(operation));
     let small = HasherInfo { max_capacity: 1024, ..pairs };
     let medium = HasherInfo { max_capacity: 1 << 18, ..pairs };
     let by_index = HasherInfo { key: KeyType::U64, value: ValueType::Bytes(8), ..pairs };
-    let all = of_operations.into_iter().chain([small, medium, by_index]);
+    let linear = [HashOperation::Insert, HashOperation::Find, HashOperation::Erase, HashOperation::Add];
+    let linear = linear.map(|operation| pairs.operation(operation).linear());
+    let concurrent = pairs.linear().concurrent();
+    let all = of_operations.into_iter().chain([small, medium, by_index]).chain(linear).chain([concurrent]);
     all.map(|info| Box::new(Hashers::new(place, info)) as Box<dyn Handle>).collect()
 }
 
@@ -42,12 +49,15 @@ impl<'a> Hashers<'a> {
             HashOperation::Statistics => TrmHashOperation::Statistics,
             _ => TrmHashOperation::Insert,
         };
+        let scheme = if info.scheme == HashScheme::Linear { TrmHashScheme::Linear } else { TrmHashScheme::Bucketed };
+        let concurrent = if info.concurrent { TRM_HASHER_CREATE_CONCURRENT_BIT } else { 0 };
         let c_info = TrmHasherCreateInfo {
-            flags: TRM_HASHER_CREATE_BATCHES_BIT,
+            flags: TRM_HASHER_CREATE_BATCHES_BIT | concurrent,
             key_type: if is_wide { TrmKeyType::U64 } else { TrmKeyType::U32 } as i32,
             value_type: if is_wide { TrmValueType::Bytes } else { TrmValueType::U32 } as i32,
             value_size: if is_wide { 8 } else { 0 },
             operation: operation as i32,
+            scheme: scheme as i32,
             max_capacity: info.max_capacity,
             // SAFETY: the struct consists of numbers and pointers.
             ..unsafe { begun(TrmStructureType::HasherCreateInfo) }
@@ -97,7 +107,7 @@ impl Handle for Hashers<'_> {
             values: shape.array(2, items, value.size()),
             found: Range::new(words.address + 256, words.size - 256),
             leftover_count: word(1),
-            statistics: Range::new(words.address + 16, 144),
+            statistics: Range::new(words.address + 16, size_of::<HashStatistics>() as u64),
             scratch,
             status: word(2),
             timestamps: Some(timestamps),

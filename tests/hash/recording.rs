@@ -39,6 +39,10 @@ pub(crate) fn batches_of_tables_sorts_and_merges() {
             (Types::ALL[6], 1500, 0, Insert),
             (Types::ALL[7], 900, 1024, Find),
             (Types::KEYS, 3000, 0, Clear),
+            (Types::PAIRS.linear(), 1500, 0, Insert),
+            (Types::ALL[7].linear(), 900, 1024, Assign),
+            (Types::KEYS.linear(), 2500, 0, Erase),
+            (Types::PAIRS.linear(), 900, 0, Find),
         ];
         let mut tables: Vec<_> = kinds
             .iter()
@@ -87,19 +91,21 @@ pub(crate) fn batches_of_tables_sorts_and_merges() {
 /// The same batches give the same content, each time with other scratch: the first or last of many equal keys wins.
 pub(crate) fn twenty_runs() {
     let context = context(Setup::Folded);
-    let mut contents = Vec::new();
-    let mut table = Table::new(&context, Types::PAIRS, 2500, 0);
-    for _ in 0..20 {
-        for (i, operation) in [Clear, Insert, Assign, Erase, Insert].into_iter().enumerate() {
-            let batch = batch(&table, operation, 1200, 700, i as u64);
-            assert!(table.apply(&batch).is_empty(), "keys are left over");
+    for types in Types::PAIRS.of_each_scheme() {
+        let mut contents = Vec::new();
+        let mut table = Table::new(&context, types, 2500, 0);
+        for _ in 0..20 {
+            for (i, operation) in [Clear, Insert, Assign, Erase, Insert].into_iter().enumerate() {
+                let batch = batch(&table, operation, 1200, 700, i as u64);
+                assert!(table.apply(&batch).is_empty(), "keys are left over");
+            }
+            table.check(&[]);
+            let mut content: Vec<_> = table.model.clone().into_iter().collect();
+            content.sort();
+            contents.push(content);
         }
-        table.check(&[]);
-        let mut content: Vec<_> = table.model.clone().into_iter().collect();
-        content.sort();
-        contents.push(content);
+        assert!(contents.iter().all(|content| *content == contents[0] && !content.is_empty()));
     }
-    assert!(contents.iter().all(|content| *content == contents[0] && !content.is_empty()));
 }
 
 /// Operations in one command buffer with another pipeline, layout and push constants between them.
@@ -173,8 +179,9 @@ pub(crate) fn secondary_command_buffers() {
 /// Every query is written, whatever the number of passes.
 pub(crate) fn timestamps() {
     let context = context(Setup::Folded);
-    for max_capacity in [1024, 1 << 18, 0] {
-        let mut table = Table::new(&context, Types::PAIRS, 1000, max_capacity);
+    let kinds = [1024, 1 << 18, 0].map(|max_capacity| (Types::PAIRS, max_capacity));
+    for (types, max_capacity) in kinds.into_iter().chain([(Types::PAIRS.linear(), 0)]) {
+        let mut table = Table::new(&context, types, 1000, max_capacity);
         for operation in [Insert, Find, Assign, Erase, Clear] {
             for count in [0, 1, 900] {
                 let batch = batch(&table, operation, count, 700, count.into());

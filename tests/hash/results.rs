@@ -6,6 +6,7 @@ use crate::common::{brief, very_brief};
 use crate::table::{Batch, SLICE, Table, Types, Words};
 use trommel::HashOperation;
 use trommel::host::Context;
+use trommel::shared::MOST_LINEAR_PROBES;
 
 /// `count` keys, each one of the first `of` keys.
 fn draw(types: Types, count: u32, of: u32, random: &mut Random) -> Vec<Words> {
@@ -31,12 +32,13 @@ fn exercise(table: &mut Table<'_>, batches: u32, most: u32, of: u32, seed: u64) 
     }
     let others: Vec<Words> = (0..of).map(|i| types.key_of(i)).collect();
     table.check(&others);
+    assert!(!types.is_linear() || table.erased_before_empty() == 0, "an erased slot precedes an empty one");
 }
 
 /// Every format with the built-in profile and with one of the others, and every setup with every number of sort passes.
 /// The drivers share them.
 pub(crate) fn every_format() {
-    // One size of emulated subgroups suffices, on one driver: only searches have a kernel for them.
+    // One size of emulated subgroups suffices, on one driver: only searches in buckets have a kernel for them.
     let setups = setups().into_iter().filter(|setup| !matches!(setup, Setup::Emulated(64 | 128)));
     for (i, setup) in setups.enumerate() {
         if very_brief() && setup == Setup::Folded {
@@ -53,17 +55,27 @@ pub(crate) fn every_format() {
                 continue;
             }
             let (capacity, max_capacity) = [(700, 1024), (1500, 1 << 18), (1500, 0)][(i + j / 3) % 3];
-            let mut table = Table::new(&context, types, capacity, max_capacity);
-            exercise(&mut table, 8, capacity / 2, capacity, (i + j) as u64);
+            let runs = |types: &Types| {
+                !types.is_linear() || !matches!(setup, Setup::Emulated(_)) || *types == Types::PAIRS.linear()
+            };
+            for types in types.of_each_scheme().into_iter().filter(runs) {
+                let mut table = Table::new(&context, types, capacity, max_capacity);
+                exercise(&mut table, 8, capacity / 2, capacity, (i + j) as u64);
+            }
         }
     }
 }
 
 /// A table of which only one slice has been used is empty elsewhere.
 pub(crate) fn slices_without_keys() {
-    for setup in [Setup::Native, Setup::Folded] {
+    let kinds = [
+        (Setup::Native, Types::PAIRS),
+        (Setup::Folded, Types::PAIRS),
+        // The dispatches that clear and export the table have workgroups in x and y.
+        (Setup::Folded, Types::PAIRS.linear()),
+    ];
+    for (setup, types) in kinds {
         let context = context(setup);
-        let types = Types::PAIRS;
         let mut table = Table::new(&context, types, 40 * SLICE, 0);
         let mut random = Random::new(9);
         for i in [5, 77, 1234] {
@@ -72,18 +84,21 @@ pub(crate) fn slices_without_keys() {
             table.check(&others);
         }
         assert_eq!(table.slots().iter().filter(|slot| **slot != [u32::MAX; 2]).count(), 3, "slots in use");
+        table.statistics();
     }
 }
 
 pub(crate) fn sizes() {
     let context = context(Setup::Native);
-    for capacity in [1, 63, 1024, 1025, 33 * 1024] {
+    let kinds = Types::PAIRS.of_each_scheme().into_iter();
+    let kinds = kinds.flat_map(|types| [1, 63, 1024, 1025, 33 * 1024].map(|capacity| (types, capacity)));
+    for (types, capacity) in kinds {
         for count in [0, 1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000] {
-            let mut table = Table::new(&context, Types::PAIRS, capacity, 0);
+            let mut table = Table::new(&context, types, capacity, 0);
             let mut random = Random::new(count.into());
-            let keys: Vec<Words> = (0..count).map(|i| Types::PAIRS.key_of(i)).collect();
+            let keys: Vec<Words> = (0..count).map(|i| types.key_of(i)).collect();
             for operation in [HashOperation::Insert, HashOperation::Find, HashOperation::Erase] {
-                table.apply(&Batch::new(operation, Types::PAIRS, keys.clone(), &mut random));
+                table.apply(&Batch::new(operation, types, keys.clone(), &mut random));
             }
             table.check(&keys);
         }
@@ -92,8 +107,8 @@ pub(crate) fn sizes() {
 
 pub(crate) fn counts_on_the_device() {
     let context = context(Setup::Native);
-    let types = Types::PAIRS;
-    for count in [0, 1, 77, 200, 201, u32::MAX] {
+    let kinds = Types::PAIRS.of_each_scheme().into_iter();
+    for (types, count) in kinds.flat_map(|types| [0, 1, 77, 200, 201, u32::MAX].map(|count| (types, count))) {
         let mut random = Random::new(7);
         let mut table = Table::new(&context, types, 2048, 0);
         for operation in [HashOperation::Insert, HashOperation::Assign, HashOperation::Find, HashOperation::Erase] {
@@ -104,12 +119,12 @@ pub(crate) fn counts_on_the_device() {
     }
 }
 
-/// More keys than slots: those that are left over are reported, all others are there. The drivers share the types.
+/// More keys than slots: those that are left over are reported, all others are there. Linear tables take as many keys
+/// as they have slots. The drivers share the types.
 pub(crate) fn full_tables() {
     let context = context(Setup::Native);
-    for (_, types) in
-        [Types::KEYS, Types::PAIRS, Types::ALL[6]].into_iter().enumerate().filter(|(i, _)| is_shared_here(*i))
-    {
+    let kinds = [Types::KEYS, Types::PAIRS, Types::ALL[6]].into_iter().enumerate();
+    for types in kinds.filter(|(i, _)| is_shared_here(*i)).flat_map(|(_, types)| types.of_each_scheme()) {
         for capacity in [1024, 4096] {
             if very_brief() && capacity > 1024 {
                 continue;
@@ -121,24 +136,46 @@ pub(crate) fn full_tables() {
                 let keys = (0..capacity / 2).map(|i| types.key_of(2 + part * capacity / 2 + i)).collect();
                 left = table.apply(&Batch::new(HashOperation::Insert, types, keys, &mut random)).len();
                 assert!(part > 0 || left == 0, "{left} keys are left over at half of the capacity");
+                let of_linear = if part < 2 { 0 } else { capacity as usize / 2 };
+                assert!(!types.is_linear() || left == of_linear, "{left} keys are left over, not {of_linear}");
             }
             assert!(left > 0, "twice the capacity fits");
             let others: Vec<Words> = (0..3 * capacity).map(|i| types.key_of(i)).collect();
             table.check(&others);
             exercise(&mut table, 10, capacity / 2, 2 * capacity, 4);
+            if types.is_linear() {
+                filled_by_one_batch(&mut table);
+            }
         }
     }
+}
+
+/// Clears a linear table, and inserts more keys than the table has slots by one batch. Erased slots are reused.
+fn filled_by_one_batch(table: &mut Table<'_>) {
+    const MORE: u32 = 77;
+    let (types, slots) = (table.types, table.slots().len() as u32);
+    let mut random = Random::new(slots.into());
+    let keys = |range: std::ops::Range<u32>| range.map(|i| types.key_of(2 + i)).collect::<Vec<Words>>();
+    table.apply(&Batch::new(HashOperation::Clear, types, Vec::new(), &mut random));
+    let left = table.apply(&Batch::new(HashOperation::Assign, types, keys(0..slots + MORE), &mut random));
+    assert_eq!(left.len(), MORE as usize, "keys are left over");
+    table.check(&keys(0..slots + MORE));
+    let lost: Vec<Words> = left.into_iter().map(|(key, _)| key).collect();
+    let erased: Vec<Words> = table.model.keys().take(lost.len()).cloned().collect();
+    table.apply(&Batch::new(HashOperation::Erase, types, erased, &mut random));
+    assert!(table.erased_slots() <= lost.len(), "slots of erased keys");
+    let left = table.apply(&Batch::new(HashOperation::Insert, types, lost, &mut random));
+    assert_eq!((left.len(), table.erased_slots()), (0, 0), "left over keys, and erased slots");
+    table.check(&keys(0..slots));
 }
 
 /// The first of equal keys is inserted, the last one is assigned. The drivers share all types but the first.
 pub(crate) fn equal_keys() {
     let context = context(Setup::Native);
-    let kinds = [Types::PAIRS, Types::ALL[2], Types::ALL[5]];
-    for types in kinds.into_iter().enumerate().filter(|(i, _)| *i == 0 || is_shared_here(*i)).map(|(_, types)| types) {
+    let kinds = [Types::PAIRS, Types::ALL[2], Types::ALL[5]].into_iter().enumerate();
+    let kinds = kinds.filter(|(i, _)| *i == 0 || is_shared_here(*i) && !very_brief());
+    for types in kinds.flat_map(|(_, types)| types.of_each_scheme()) {
         for distinct in [1, 2, 40] {
-            if very_brief() && types != Types::PAIRS {
-                continue;
-            }
             let mut random = Random::new(distinct.into());
             let mut table = Table::new(&context, types, 5000, 0);
             for operation in [HashOperation::Insert, HashOperation::Assign, HashOperation::Insert, HashOperation::Erase]
@@ -163,7 +200,9 @@ pub(crate) fn combined_values() {
         (Types::ALL[2], &[HashOperation::Or, HashOperation::Increment]),
         (Types::ALL[7], &[HashOperation::And]),
     ];
-    for (_, (types, operations)) in kinds.into_iter().enumerate().filter(|(i, _)| *i == 0 || is_shared_here(*i)) {
+    let kinds = kinds.into_iter().enumerate().filter(|(i, _)| *i == 0 || is_shared_here(*i));
+    let kinds = kinds.flat_map(|(_, (types, operations))| types.of_each_scheme().map(|types| (types, operations)));
+    for (types, operations) in kinds {
         let operations = if brief() { &operations[..1] } else { operations };
         let mut random = Random::new(2);
         let mut table = Table::new(&context, types, 2 * SLICE, 0);
@@ -189,24 +228,64 @@ pub(crate) fn combined_values() {
     }
 }
 
-/// Keys with the same first bits of the hash belong to the same slice and bucket.
+/// Keys with the same first bits of the hash belong to the same slice and bucket. In a linear table, keys with the same
+/// last bits have the same path.
 pub(crate) fn adversarial_keys() {
     let context = context(Setup::Native);
-    let types = Types::PAIRS;
-    let mut table = Table::new(&context, types, 8192, 0);
-    let count = if very_brief() { 1500 } else { 3000 };
-    let keys: Vec<Words> = (0..count).map(|i| vec![unmix(0x1234_0000 + i)]).collect();
-    let mut random = Random::new(5);
-    let left = table.apply(&Batch::new(HashOperation::Insert, types, keys.clone(), &mut random));
-    assert!(left.len() < 1100, "{} of {count} keys of one bucket are left over", left.len());
-    assert_eq!(left.is_empty(), very_brief(), "two slices have room for 2048 keys");
-    table.check(&keys);
-    table.apply(&Batch::new(HashOperation::Assign, types, keys[..700].to_vec(), &mut random));
-    table.check(&keys);
-    table.apply(&Batch::new(HashOperation::Erase, types, keys[..900].to_vec(), &mut random));
-    table.check(&keys);
-    table.apply(&Batch::new(HashOperation::Insert, types, keys.clone(), &mut random));
-    table.check(&keys);
+    for types in Types::PAIRS.of_each_scheme() {
+        let mut table = Table::new(&context, types, 8192, 0);
+        let count = if very_brief() { 1500 } else { 3000 };
+        let hash = |i: u32| if types.is_linear() { i << 13 | 0x1234 } else { 0x1234_0000 + i };
+        let keys: Vec<Words> = (0..count).map(|i| vec![unmix(hash(i))]).collect();
+        let mut random = Random::new(5);
+        let left = table.apply(&Batch::new(HashOperation::Insert, types, keys.clone(), &mut random));
+        assert!(left.len() < 1100, "{} of {count} keys of one bucket are left over", left.len());
+        assert_eq!(left.is_empty(), very_brief() || types.is_linear(), "two slices have room for 2048 keys");
+        table.check(&keys);
+        table.apply(&Batch::new(HashOperation::Assign, types, keys[..700].to_vec(), &mut random));
+        table.check(&keys);
+        table.apply(&Batch::new(HashOperation::Erase, types, keys[..900].to_vec(), &mut random));
+        table.check(&keys);
+        table.apply(&Batch::new(HashOperation::Insert, types, keys.clone(), &mut random));
+        table.check(&keys);
+    }
+}
+
+/// A search in a linear table reads at most [`MOST_LINEAR_PROBES`] slots. A run of as many slots with keys has room for
+/// a key with its home in the second slot of the run, and none for a key with its home in the first slot. The run
+/// crosses the end of the table.
+pub(crate) fn longest_paths() {
+    const MOST: u32 = MOST_LINEAR_PROBES;
+    const SLOTS: u32 = 2 * MOST;
+    let context = context(Setup::Native);
+    let types = Types::PAIRS.linear();
+    let mut random = Random::new(11);
+    let mut table = Table::new(&context, types, SLOTS, 0);
+    let home = SLOTS - 100;
+    // The key of a number with its home in a slot.
+    let key = |slot: u32, number: u32| vec![unmix(slot % SLOTS + number * SLOTS)];
+    let run = (home..home + MOST).map(|slot| key(slot, 0)).collect();
+    let left = table.apply(&Batch::new(HashOperation::Insert, types, run, &mut random));
+    assert_eq!((left.len(), table.statistics().most_probes), (0, 1), "each key is in its first slot");
+
+    let [first, second] = [key(home, 1), key(home + 1, 1)];
+    let both = vec![first.clone(), second.clone()];
+    let left = table.apply(&Batch::new(HashOperation::Insert, types, both.clone(), &mut random));
+    assert!(left.len() == 1 && left[0].0 == first, "{left:x?} are left over, not {first:x?}");
+    assert_eq!(table.statistics().most_probes, MOST);
+    let missing = vec![key(home, 2), key(home + 1, 2), key(home + MOST, 2)];
+    table.check(&missing);
+    // The path goes on behind an erased slot, and an insertion takes it.
+    table.apply(&Batch::new(HashOperation::Erase, types, vec![key(home + 7, 0)], &mut random));
+    table.check(&[both, missing].concat());
+    assert_eq!(table.erased_slots(), 1);
+    let left = table.apply(&Batch::new(HashOperation::Insert, types, vec![first, second.clone()], &mut random));
+    assert_eq!((left.len(), table.erased_slots()), (0, 0), "left over keys, and erased slots");
+    // An erased slot in front of an empty one becomes empty, and so do the erased slots in front of it.
+    let tail = (home + MOST - 5..home + MOST).map(|slot| key(slot, 0)).chain([second]);
+    table.apply(&Batch::new(HashOperation::Erase, types, tail.collect(), &mut random));
+    assert_eq!(table.erased_slots(), 0);
+    table.check(&[key(home, 3)]);
 }
 
 /// Keys with the same path: those that its buckets have no room for lie in the overflow slice, and come home when
@@ -230,11 +309,12 @@ pub(crate) fn keys_of_one_path() {
     table.check(&keys);
 }
 
-/// A table keeps its room and its speed through a thousand rounds of insertions and erasures: no erased slot is left.
+/// A thousand rounds of insertions and erasures lose no key and leave no key over. In a bucketed table, no erased slot
+/// remains. In a linear table, no erased slot remains in front of an empty one.
 pub(crate) fn churn() {
     let context = context(Setup::Native);
     let rounds = if brief() { 60 } else { 1000 };
-    for types in [Types::PAIRS, Types::ALL[6]] {
+    for types in [Types::PAIRS, Types::ALL[6]].into_iter().flat_map(Types::of_each_scheme) {
         churn_of(&context, types, rounds);
     }
 }
@@ -256,22 +336,30 @@ fn churn_of(context: &Context, types: Types, rounds: u32) {
         assert!(left.is_empty(), "{} keys are left over in round {round}", left.len());
         if round > 2 {
             table.apply(&Batch::new(HashOperation::Erase, types, keys(round * step, step), &mut random));
-            assert_eq!(table.header()[4], 0, "erased slots after round {round}");
+            let erased = if types.is_linear() { table.erased_slots() as u32 } else { 0 };
+            assert_eq!(table.header()[4], erased, "erased slots after round {round}");
+        }
+        if types.is_linear() && round % 100 == 99 {
+            table.check(&keys(round * step, 2 * window));
+            assert_eq!(table.erased_before_empty(), 0, "erased slots before empty ones after round {round}");
         }
     }
     table.check(&[]);
+    println!("{types:?}: {} slots of erased keys after {rounds} rounds", table.erased_slots());
 }
 
 /// A folded dispatch has more workgroups than the table has overflow slices. The items that they could take for theirs
-/// are the last ones in the order of hashes, and find no slot at home.
+/// are the last ones in the order of hashes, and find no slot at home. In a linear table, the last
+/// workgroups have no items.
 pub(crate) fn workgroups_without_a_slice() {
     let context = context(Setup::Folded);
-    let types = Types::PAIRS;
     let mut random = Random::new(8);
     // One more overflow slice than workgroups in x.
-    let mut table = Table::new(&context, types, 8 * 32 * SLICE, 0);
-    let keys: Vec<Words> = (0..3000).map(|i| vec![unmix(u32::MAX - i)]).collect();
-    table.apply(&Batch::new(HashOperation::Insert, types, keys.clone(), &mut random));
-    table.apply(&Batch::new(HashOperation::Erase, types, keys[..500].to_vec(), &mut random));
-    table.check(&keys);
+    for (types, capacity) in [(Types::PAIRS, 8 * 32 * SLICE), (Types::PAIRS.linear(), 8 * SLICE)] {
+        let mut table = Table::new(&context, types, capacity, 0);
+        let keys: Vec<Words> = (0..3000).map(|i| vec![unmix(u32::MAX - i)]).collect();
+        table.apply(&Batch::new(HashOperation::Insert, types, keys.clone(), &mut random));
+        table.apply(&Batch::new(HashOperation::Erase, types, keys[..500].to_vec(), &mut random));
+        table.check(&keys);
+    }
 }

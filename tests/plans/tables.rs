@@ -28,7 +28,8 @@ fn batch(capacity: u32, max_count: u32) -> HashInfo {
     }
 }
 
-/// Clearing, searches, and insertions into tables of one slice, of at most 256 and of more.
+/// Clearing, searches, and insertions into tables of one slice, of at most 256 and of more. Changes of tables with
+/// linear probing.
 #[test]
 fn plans_of_tables() {
     let pairs = HasherInfo::pairs();
@@ -54,7 +55,11 @@ fn plans_of_tables() {
         of(&by_index, 1 << 20, 0),
         of(&medium.operation(HashOperation::Increment), 1 << 18, 100_000),
         export.describe(&exported).expect("it is valid"),
-        statistics.describe(&HashInfo { statistics: Range::new(7 << 40, 144), ..cleared }).expect("it is valid"),
+        statistics.describe(&HashInfo { statistics: Range::new(7 << 40, 96), ..cleared }).expect("it is valid"),
+        of(&pairs.linear(), 1 << 20, 1000),
+        of(&by_index.linear().operation(HashOperation::Min), 1 << 20, 1000),
+        of(&pairs.linear().operation(HashOperation::Erase), 1 << 20, 1000),
+        of(&pairs.linear().concurrent(), 1 << 20, 1000),
     ];
     assert_text("tables", &texts);
 }

@@ -35,10 +35,11 @@ fn hashers() -> Result<()> {
     later.info.struct_size += 16;
     bad("unknown members", engine.device, &later.info, MALFORMED, "are of a later version and not zero");
     type Set = fn(&mut TrmHasherCreateInfo, i32);
-    let enums: [(&str, i32, Set); 3] = [
+    let enums: [(&str, i32, Set); 4] = [
         ("keyType", TrmKeyType::U32X4 as i32, |info, value| info.key_type = value),
         ("valueType", TrmValueType::Index as i32, |info, value| info.value_type = value),
         ("operation", TrmHashOperation::Statistics as i32, |info, value| info.operation = value),
+        ("scheme", TrmHashScheme::Linear as i32, |info, value| info.scheme = value),
     ];
     for (name, last, set) in enums {
         for value in [-1, last + 1, i32::MAX, i32::MIN] {
@@ -55,11 +56,11 @@ fn hashers() -> Result<()> {
     };
     let multiple = "is not a multiple of 4 from 4 to 4096";
     let malformed = [
-        ("flags", TrmHasherCreateInfo { flags: 4, ..good }, "flags is malformed: 0x4 has bits beyond 0x3".to_owned()),
+        ("flags", TrmHasherCreateInfo { flags: 8, ..good }, "flags is malformed: 0x8 has bits beyond 0x7".to_owned()),
         (
-            "reserved",
-            TrmHasherCreateInfo { reserved: 1, ..good },
-            "reserved is malformed: 0x1 has bits beyond 0x0".into(),
+            "operations at the same time",
+            TrmHasherCreateInfo { flags: TRM_HASHER_CREATE_CONCURRENT_BIT, ..good },
+            "concurrent is malformed: operations on Bucketed tables run one after the other".into(),
         ),
         ("bytes as keys", keyed(TrmKeyType::I8), "keyType is malformed: I8 is narrower than a word".into()),
         ("halves", keyed(TrmKeyType::BF16), "keyType is malformed: Bf16 is narrower than a word".into()),

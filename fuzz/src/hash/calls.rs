@@ -163,8 +163,14 @@ impl Handle for Hasher {
     }
 }
 
+/// Values of TrmHashScheme.
+const BUCKETED: i32 = 0;
+const LINEAR: i32 = 1;
+
 /// Values of TrmHashOperation.
+const INSERT: i32 = 0;
 const CLEAR: i32 = 1;
+const ASSIGN: i32 = 2;
 const ERASE: i32 = 3;
 const FIND: i32 = 4;
 /// The operations from this one on combine values.
@@ -173,20 +179,24 @@ const INCREMENT: i32 = 10;
 const EXPORT: i32 = 11;
 const STATISTICS: i32 = 12;
 /// Bytes of a TrmHashStatistics.
-const STATISTICS_SIZE: u64 = 144;
+const STATISTICS_SIZE: u64 = 96;
 
 /// Bits of TrmHasherCreateInfo::flags.
 const BATCHES: u32 = 1;
 const DEFERRED: u32 = 2;
+const CONCURRENT: u32 = 4;
 
-/// The most slots of a table.
-const MOST_SLOTS: u32 = 1 << 31;
+/// The most slots of a table of a scheme.
+fn most_slots(scheme: i32) -> u32 {
+    if scheme == LINEAR { 1 << 30 } else { 1 << 31 }
+}
 
 /// A hasher as it was created.
 #[derive(Clone, Copy, Debug)]
 struct HasherModel {
     items: Items,
     operation: i32,
+    scheme: i32,
     max_capacity: u32,
 }
 
@@ -196,7 +206,8 @@ impl HasherModel {
         Self {
             items: Items { batches: info.flags & BATCHES != 0, ..items },
             operation: info.operation,
-            max_capacity: if info.max_capacity == 0 { MOST_SLOTS } else { info.max_capacity },
+            scheme: info.scheme,
+            max_capacity: if info.max_capacity == 0 { most_slots(info.scheme) } else { info.max_capacity },
         }
     }
 
@@ -208,10 +219,17 @@ impl HasherModel {
         self.inserts() && self.operation != INCREMENT
     }
 
-    /// Bytes of a table: 256 of a header, a word for each 32 slices in blocks of 64 bytes, and slices of 1024 slots.
-    /// Each 32 of them share another one.
+    /// Bytes of a table, 256 of them for the header.
+    ///
+    /// Bucketed: a word for each 32 slices in blocks of 64 bytes, and slices of 1024 slots. Each 32 of them share
+    /// another one. Linear: a power of two of slots, and a word more in each slot of a key of several words.
     fn table_size(&self, capacity: u32) -> u64 {
-        let slot = ((self.items.key_size() + self.items.value_size) / 4).next_power_of_two() * 4;
+        let item = self.items.key_size() + self.items.value_size;
+        if self.scheme == LINEAR {
+            let slot = item + if self.items.key_size() > 4 { 4 } else { 0 };
+            return 256 + u64::from(capacity).next_power_of_two().max(1024) * u64::from(slot);
+        }
+        let slot = (item / 4).next_power_of_two() * 4;
         let slices = u64::from(capacity.div_ceil(1024));
         256 + slices.div_ceil(32).next_multiple_of(16) * 4 + (slices + slices.div_ceil(32)) * 1024 * u64::from(slot)
     }
@@ -221,9 +239,9 @@ impl HasherModel {
 fn judge_hasher(info: &TrmHasherCreateInfo, verdict: &mut Verdict) {
     verdict.known(info.key_type, 15, "keyType");
     judge_value(info.value_type, info.value_size, verdict);
-    verdict.must(info.flags <= BATCHES | DEFERRED, MALFORMED, "flags");
+    verdict.must(info.flags <= BATCHES | DEFERRED | CONCURRENT, MALFORMED, "flags");
     verdict.known(info.operation, STATISTICS + 1, "operation");
-    verdict.must(info.reserved == 0, MALFORMED, "reserved");
+    verdict.known(info.scheme, LINEAR + 1, "scheme");
     let HasherModel { items, max_capacity, .. } = HasherModel::new(info);
     verdict.must(!items.narrow(), MALFORMED, "keyType");
     verdict.must(!items.index, MALFORMED, "valueType");
@@ -231,13 +249,18 @@ fn judge_hasher(info: &TrmHasherCreateInfo, verdict: &mut Verdict) {
     verdict.must(items.key_size().saturating_add(items.value_size) <= 16, MALFORMED, "bytes of key and value");
     let combines = (ADD..=INCREMENT).contains(&info.operation);
     verdict.must(!combines || matches!(items.value_size, 4 | 8), MALFORMED, "values that are combined");
+    let may_be_concurrent = info.scheme == LINEAR
+        && matches!(info.operation, INSERT | ASSIGN | ERASE | FIND)
+        && items.key_size() == 4
+        && matches!(items.value_size, 0 | 4);
+    verdict.must(info.flags & CONCURRENT == 0 || may_be_concurrent, MALFORMED, "flags: concurrent");
     verdict.must(items.max_count <= NARROW, LARGE, "maxCount");
-    verdict.must(max_capacity <= MOST_SLOTS, LARGE, "maxCapacity");
+    verdict.must(max_capacity <= most_slots(info.scheme), LARGE, "maxCapacity");
 }
 
 /// Judges an operation apart from its scratch and timestamps, and returns the memory that it names.
 fn judge_hash(model: &HasherModel, info: &TrmHashInfo, verdict: &mut Verdict) -> Vec<Array> {
-    let HasherModel { items, operation, max_capacity } = model;
+    let HasherModel { items, operation, max_capacity, .. } = model;
     let (count, [key, value]) = (info.count.max, [items.key_size(), items.value_size]);
     verdict.must(info.reserved == 0, MALFORMED, "reserved");
     verdict.must(info.capacity != 0, SMALL, "capacity");
@@ -291,15 +314,26 @@ fn judge_hash(model: &HasherModel, info: &TrmHashInfo, verdict: &mut Verdict) ->
 /// A struct for trmCreateHasher() that may or may not be valid.
 fn any_hasher(random: &mut Random) -> TrmHasherCreateInfo {
     let value_type = random.pick(&[0, 1, 1, 2]);
-    TrmHasherCreateInfo {
+    let info = TrmHasherCreateInfo {
         key_type: random.pick(&[0, 0, 0, 3, 6, 7, 10, 11, 12, 13, 14]),
         value_type,
         value_size: if value_type == 2 { 4 * random.pick(&[1, 2, 3]) } else { 0 },
         flags: random.pick(&[0, BATCHES, BATCHES, BATCHES | DEFERRED]),
         operation: random.pick(&[0, 0, 1, 2, 3, 4, 4, 5, 6, 7, 8, 9, 10, 11, 11, 12]),
         max_count: max_count(random),
-        max_capacity: if random.once_in(2) { 0 } else { 1 + random.count(MOST_SLOTS - 1) },
+        max_capacity: if random.once_in(2) { 0 } else { 1 + random.count((1 << 31) - 1) },
+        scheme: random.pick(&[BUCKETED, BUCKETED, BUCKETED, LINEAR, LINEAR]),
         ..empty()
+    };
+    if !random.once_in(8) {
+        return info;
+    }
+    TrmHasherCreateInfo {
+        key_type: random.pick(&[0, 6, 10]),
+        flags: info.flags | CONCURRENT,
+        operation: random.pick(&[INSERT, ASSIGN, ERASE, FIND]),
+        scheme: LINEAR,
+        ..info
     }
 }
 
@@ -315,7 +349,7 @@ fn hasher(random: &mut Random) -> TrmHasherCreateInfo {
 
 /// An operation with at most `most` keys, without scratch.
 fn hash(random: &mut Random, model: &HasherModel, most: u32, space: &mut Space) -> TrmHashInfo {
-    let HasherModel { items, operation, max_capacity } = *model;
+    let HasherModel { items, operation, max_capacity, .. } = *model;
     let has_keys = !matches!(operation, CLEAR | STATISTICS);
     let max = if has_keys { count(random, &items, most) } else { 0 };
     let mut info = TrmHashInfo {
@@ -382,6 +416,35 @@ mod tests {
         let found = TrmHashInfo { found: range(64, 4), ..good };
         assert_eq!(faults(create, found), [], "only a search writes bits");
         assert_eq!(faults(TrmHasherCreateInfo { operation: FIND, ..create }, found), [OVERLAP]);
+        let linear = TrmHasherCreateInfo { scheme: LINEAR, max_capacity: 1025, ..create };
+        let table = range(1 << 20, 256 + 2048 * 8);
+        let info = TrmHashInfo { capacity: 1025, table, ..good };
+        assert_eq!(faults(linear, info), []);
+        assert_eq!(faults(linear, TrmHashInfo { table: range(1 << 20, table.size - 1), ..info }), [SMALL]);
+        let wide = TrmHasherCreateInfo { key_type: 3, value_type: 0, ..linear };
+        let table = range(1 << 20, 256 + 2048 * 12);
+        assert_eq!(faults(wide, TrmHashInfo { table, keys: range(64, 80), ..info }), []);
+    }
+
+    #[test]
+    fn hashers_may_be_concurrent() {
+        let judge = |info: TrmHasherCreateInfo| {
+            let mut verdict = Verdict::default();
+            judge_hasher(&info, &mut verdict);
+            verdict.faults.iter().map(|(code, _)| *code).collect::<Vec<_>>()
+        };
+        let good = TrmHasherCreateInfo { scheme: LINEAR, flags: CONCURRENT, value_type: 1, ..empty() };
+        assert_eq!(judge(good), []);
+        assert_eq!(judge(TrmHasherCreateInfo { max_capacity: (1 << 30) + 1, ..good }), [LARGE]);
+        for bad in [
+            TrmHasherCreateInfo { scheme: BUCKETED, ..good },
+            TrmHasherCreateInfo { operation: ADD, ..good },
+            TrmHasherCreateInfo { key_type: 3, ..good },
+            TrmHasherCreateInfo { value_type: 2, value_size: 8, ..good },
+        ] {
+            assert_eq!(judge(bad), [MALFORMED]);
+        }
+        assert_eq!(judge(TrmHasherCreateInfo { scheme: 2, flags: 0, ..good }), [UNKNOWN]);
     }
 
     #[test]

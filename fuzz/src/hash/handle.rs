@@ -1,17 +1,18 @@
 //! A hasher on a device: the arrays of a request, with what an operation must write.
 
-use super::table::{Builder, Shape, Words, key_of_hash, reserved_key};
+use super::linear::LinearSlots;
+use super::table::{Shape, Table, Words, key_of_hash, reserved_key};
 use crate::arena::{Array, ArrayRanges, Check, Found};
-use crate::items::{Stream, value_size};
-use crate::keys::{self, words};
+use crate::items::Stream;
+use crate::keys::words;
 use crate::primitive::{Ask, Handle, Limits};
 use crate::random::Random;
 use ash::vk;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use trommel::{
-    HashInfo, HashOperation, Hasher, HasherInfo, MergeSequence, Request, STATUS_COUNT_CLAMPED, STATUS_OUTPUT_CLAMPED,
-    STATUS_TABLE_FULL, Scratch,
+    HashInfo, HashOperation, HashScheme, Hasher, HasherInfo, MergeSequence, Request, STATUS_COUNT_CLAMPED,
+    STATUS_OUTPUT_CLAMPED, STATUS_TABLE_FULL, Scratch,
 };
 
 #[derive(Debug)]
@@ -54,6 +55,8 @@ struct Scene {
     shape: Shape,
     table: Vec<u32>,
     before: HashMap<Words, Words>,
+    /// The words of the table's statistics, for the operation that writes them.
+    statistics: Words,
     /// All items of the arrays, also those that do not count.
     keys: Vec<Words>,
     values: Vec<Words>,
@@ -76,24 +79,33 @@ fn capacity(info: &HasherInfo, ask: &Ask) -> u32 {
     if info.max_capacity == 0 { drawn } else { drawn.min(info.max_capacity) }
 }
 
+/// Draws `count` first hashes with many collisions. Bucketed: they have a common prefix, and so their slice, bucket or
+/// first digit. Linear: they have common low bits, and so their home, or homes side by side.
+fn draw_hashes(shape: &Shape, count: usize, random: &mut Random) -> Vec<u32> {
+    let bits = shape.slot_bits();
+    let is_linear = shape.scheme == HashScheme::Linear;
+    let shift = if is_linear { random.pick(&[0, 0, bits - 4, bits, bits]) } else { random.pick(&[0, 0, 6, 12]) };
+    // From the last slot of a linear table, paths wrap around.
+    let low = if random.chance(1, 3) { (1 << bits) - 1 } else { 0 };
+    let base = random.word() | low;
+    (0..count).map(|index| base.wrapping_add(u32::try_from(index).unwrap_or(0) << shift)).collect()
+}
+
 /// Keys from which those of the table and of the batch are drawn. Some may be equal.
-fn draw_keys(info: &HasherInfo, ask: &Ask, count: usize) -> Vec<Words> {
-    let (mut random, words) = (ask.stream(Stream::Buckets), keys::size(info.key) / 4);
+fn draw_keys(info: &HasherInfo, shape: &Shape, ask: &Ask, count: usize) -> Vec<Words> {
+    let (mut random, words) = (ask.stream(Stream::Buckets), shape.key_words);
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
     let of_bytes = |bytes: Vec<u8>| -> Vec<Words> {
         bytes.chunks_exact(4 * words).map(|key| key.chunks_exact(4).map(word).collect()).collect()
     };
     let mut keys = match random.below(4) {
         0 => {
-            // Their first hashes have a common prefix, and so their slice, bucket or first digit.
-            let (base, shift) = (random.word(), random.pick(&[0, 0, 6, 12]));
-            let hash = |index: usize| base.wrapping_add(u32::try_from(index).unwrap_or(0) << shift);
-            (0..count)
-                .map(|index| {
-                    let others: Words = (1..words).map(|_| random.word()).collect();
-                    key_of_hash(&others, hash(index))
-                })
-                .collect()
+            // Of keys of two words, the first word given becomes the second hash. If all keys share it, they share
+            // their fingerprint, and keys of one home share their path.
+            let common: Option<Words> = random.chance(1, 2).then(|| (1..words).map(|_| random.word()).collect());
+            let hashes = draw_hashes(shape, count, &mut random);
+            let mut others = || common.clone().unwrap_or_else(|| (1..words).map(|_| random.word()).collect());
+            hashes.into_iter().map(|hash| key_of_hash(&others(), hash)).collect()
         }
         1 => of_bytes(ask.data.keys(info.key, count, &mut ask.stream(Stream::Keys))),
         _ => of_bytes(random.bytes(count * 4 * words)),
@@ -109,22 +121,26 @@ fn draw_keys(info: &HasherInfo, ask: &Ask, count: usize) -> Vec<Words> {
 
 impl Scene {
     fn new(info: &HasherInfo, ask: &Ask) -> Self {
-        let [key_words, value_words] = [keys::size(info.key), value_size(info.value)].map(|bytes| bytes / 4);
         let capacity = capacity(info, ask);
-        let shape = Shape::new(key_words, value_words, capacity);
+        let shape = Shape::new(info, capacity);
         let (mut random, mut noise) = (ask.stream(Stream::Marks), ask.stream(Stream::Values));
-        let mut value = || -> Words { (0..value_words).map(|_| noise.word()).collect() };
+        // Concurrent searches take a value of all ones as absent.
+        let mut value = || -> Words {
+            let is_ones = noise.chance(1, 16);
+            (0..shape.value_words).map(|_| if is_ones { u32::MAX } else { noise.word() }).collect()
+        };
         // 1. The table.
+        let mut built = Table::new(shape);
         let load = random.pick(&[0, 0, 5, 50, 80, 95, 100, 110]);
-        let earlier = shape.slots() * load / 100;
+        let earlier = built.slots() * load / 100;
         let others = 1 + random.index(2 * ask.items as usize + 1);
-        let all = draw_keys(info, ask, earlier + others);
-        let mut builder = Builder::new(shape);
-        all[..earlier].iter().for_each(|key| builder.insert(key, &value()));
+        let all = draw_keys(info, &shape, ask, earlier + others);
+        all[..earlier].iter().for_each(|key| built.insert(key, &value()));
         let erased = random.pick(&[0, 0, 10, 50, 100]);
-        all[..earlier].iter().filter(|_| random.chance(erased, 100)).for_each(|key| builder.erase(key));
+        all[..earlier].iter().filter(|_| random.chance(erased, 100)).for_each(|key| built.erase(key));
         let again = random.pick(&[0, 0, 10]);
-        all[..earlier].iter().filter(|_| random.chance(again, 100)).for_each(|key| builder.insert(key, &value()));
+        all[..earlier].iter().filter(|_| random.chance(again, 100)).for_each(|key| built.insert(key, &value()));
+        built.vary_erased(&mut random);
         // 2. The batch: of all keys, of new ones or of those of the table, or of a few.
         let mut from = match random.below(4) {
             0 => earlier..all.len(),
@@ -142,10 +158,11 @@ impl Scene {
         };
         let keys: Vec<Words> = (0..ask.items as usize).map(pick).collect();
         let values = keys.iter().map(|_| value()).collect();
-        let before = builder.items();
-        let table = builder.write(&mut ask.stream(Stream::Noise));
+        let before = built.items();
+        let statistics = if info.operation == HashOperation::Statistics { built.statistics() } else { Vec::new() };
+        let table = built.write(&mut ask.stream(Stream::Noise));
         let len = ask.count.get(ask.items) as usize;
-        Self { info: *info, capacity, shape, table, before, keys, values, len }
+        Self { info: *info, capacity, shape, table, before, statistics, keys, values, len }
     }
 
     fn items(&self) -> impl Iterator<Item = (&Words, &Words)> {
@@ -167,18 +184,33 @@ impl Scene {
         items
     }
 
+    /// The result of a search for a key.
+    fn find(&self, key: &Words) -> Option<&Words> {
+        // The value of a key that is just being inserted may be all ones.
+        let may_be_unfinished = |value: &Words| self.info.concurrent && value[..] == [u32::MAX];
+        self.before.get(key).filter(|value| !may_be_unfinished(value))
+    }
+
     /// Checks the table, and returns the keys that have found no slot.
     fn check_table(&self, found: &Found<'_>) -> Result<HashSet<Words>, String> {
-        let bytes = found.bytes("table");
-        trommel::hash::check_table(self.info.key, self.info.value, self.capacity, bytes)
+        let (bytes, is_concurrent) = (found.bytes("table"), self.info.concurrent);
+        let size = trommel::hash::table_size(&self.info, self.capacity);
+        if size != Ok(bytes.len() as u64) {
+            return Err(format!("the library's size of tables is {size:?}"));
+        }
+        trommel::hash::check_table(&self.info, self.capacity, bytes)
             .map_err(|error| format!("the library's check of tables: {error}"))?;
         let words = words(bytes);
-        let (items, expected) = (self.shape.read(&words)?, self.after());
+        let table = Table::read(self.shape, &words)?;
+        let (items, expected) = (table.items(), self.after());
         if let Some(key) = items.keys().find(|key| !expected.contains_key(*key)) {
             return Err(format!("the table has key {key:x?}"));
         }
+        // Of equal keys of a concurrent batch, any one provides the value.
+        let batch: HashSet<_> = self.items().filter(|_| is_concurrent).collect();
         for (key, value) in &items {
-            if expected[key] != *value {
+            let keeps_value = self.info.operation == HashOperation::Insert && self.before.contains_key(key);
+            if expected[key] != *value && (keeps_value || !batch.contains(&(key, value))) {
                 return Err(format!("key {key:x?} has the value {value:x?}, not {:x?}", expected[key]));
             }
         }
@@ -187,9 +219,12 @@ impl Scene {
             if self.before.contains_key(key) {
                 return Err(format!("key {key:x?} is lost"));
             }
-            if self.shape.has_room(&words, key) {
-                return Err(format!("key {key:x?} is not there, but has room"));
+            if let Some(probes) = table.probes_to_room(key, !is_concurrent) {
+                return Err(format!("key {key:x?} is not there, but has room at probe {probes}"));
             }
+        }
+        if self.info.scheme == HashScheme::Linear {
+            LinearSlots::check_change(self.shape, &self.info, &self.table, &words)?;
         }
         Ok(missing)
     }
@@ -245,7 +280,7 @@ impl Hashing {
         if ask.results & VALUES != 0 && size != 0 {
             let mut array = Array::room("values", 4, size, items, noise);
             for (index, (key, _)) in scene.items().enumerate() {
-                let value = scene.before.get(key).map_or_else(|| vec![0xff; size], bytes);
+                let value = scene.find(key).map_or_else(|| vec![0xff; size], bytes);
                 array.expected[index * size..][..size].copy_from_slice(&value);
             }
             arrays.push(array);
@@ -253,7 +288,7 @@ impl Hashing {
         if ask.results & KEYS != 0 {
             let mut bits = vec![0; scene.len.div_ceil(32)];
             for (index, (key, _)) in scene.items().enumerate() {
-                bits[index / 32] |= u32::from(scene.before.contains_key(key)) << (index % 32);
+                bits[index / 32] |= u32::from(scene.find(key).is_some()) << (index % 32);
             }
             let mut array = Array::room("found", 4, 4, items.div_ceil(32), noise);
             array.expected[..4 * bits.len()].copy_from_slice(&bytes(&bits));
@@ -342,7 +377,7 @@ impl Handle for Hashing {
         } else if self.operation() == HashOperation::Find {
             arrays.extend(Self::searched(ask, &scene, &mut noise));
         } else if self.operation() == HashOperation::Statistics {
-            arrays.push(Array::results("statistics", &scene.shape.statistics(&scene.table), &mut noise));
+            arrays.push(Array::results("statistics", &scene.statistics, &mut noise));
         } else {
             table.free_all();
             let (mut before, mut room) = ([Vec::new(), Vec::new()], Vec::new());

@@ -1,7 +1,9 @@
 //! Operations on hash tables.
 
+mod bucketed;
 mod calls;
 mod handle;
+mod linear;
 mod table;
 
 use self::handle::Hashing;
@@ -10,7 +12,7 @@ use crate::keys;
 use crate::primitive::{Ask, CountAt, Handle, HandleInfo, Limits, Primitive, draw_max_count};
 use crate::profiles::Line;
 use crate::random::Random;
-use trommel::{Device, HashOperation, Hasher, HasherInfo, KeyType, ValueType};
+use trommel::{Device, HashOperation, HashScheme, Hasher, HasherInfo, KeyType, ValueType};
 
 /// The hash table.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +40,8 @@ const OPERATIONS: [HashOperation; 16] = [
     HashOperation::Statistics,
 ];
 
-fn draw_info(limits: &Limits, random: &mut Random) -> HasherInfo {
+/// Draws the parameters of a hasher, which may be invalid.
+fn draw_info(scheme: HashScheme, concurrent: bool, limits: &Limits, random: &mut Random) -> HasherInfo {
     let value = match random.below(8) {
         0..3 => ValueType::None,
         3..6 => ValueType::U32,
@@ -48,6 +51,8 @@ fn draw_info(limits: &Limits, random: &mut Random) -> HasherInfo {
         key: random.pick(&KeyType::ALL),
         value,
         operation: random.pick(&OPERATIONS),
+        scheme,
+        concurrent,
         max_count: draw_max_count(limits, random),
         max_capacity: match random.below(6) {
             0 => 1024,
@@ -74,8 +79,10 @@ impl Primitive for Hashes {
     }
 
     fn draw(&self, limits: &Limits, random: &mut Random) -> Box<dyn HandleInfo> {
+        let scheme = if random.chance(2, 5) { HashScheme::Linear } else { HashScheme::Bucketed };
+        let concurrent = scheme == HashScheme::Linear && random.chance(1, 4);
         loop {
-            let info = draw_info(limits, random);
+            let info = draw_info(scheme, concurrent, limits, random);
             if info.check().is_ok() {
                 return Box::new(Info(info));
             }
@@ -122,6 +129,8 @@ impl HandleInfo for Info {
         let all = [
             HasherInfo { max_count: 0, ..info },
             HasherInfo { deferred: false, ..info },
+            HasherInfo { scheme: HashScheme::Bucketed, concurrent: false, ..info },
+            HasherInfo { concurrent: false, ..info },
             HasherInfo { max_capacity: 0, ..info },
             HasherInfo { max_capacity: 1024, ..info },
             HasherInfo { operation: HashOperation::Add, ..info },

@@ -14,7 +14,7 @@ use {
     crate::capi::convert::{count, range, scratch, timestamps, value_of},
     crate::capi::info::{check_bits, read},
     crate::capi::radix::{key_type, value_type},
-    crate::{Error, HashInfo, HashOperation, Hasher, HasherInfo, Request, Result},
+    crate::{Error, HashInfo, HashOperation, HashScheme, Hasher, HasherInfo, Request, Result},
     std::slice,
 };
 
@@ -81,6 +81,7 @@ pub unsafe extern "C" fn trmGetHasherReady(hasher: TrmHasher, ready: *mut VkBool
 
 /// Returns the bytes of a table with room for capacity keys, a multiple of 16. A table has slices of 1024 slots, at
 /// least one, and an overflow slice for each 32 of them. An insertion that finds no slot reports the key as left over.
+/// A TRM_HASH_SCHEME_LINEAR table has a power of two of slots, at least 1024.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmGetHasherTableSize(
     hasher: TrmHasher,
@@ -127,7 +128,7 @@ pub unsafe extern "C" fn trmCheckHasherTable(
 
 /// Returns the bytes of scratch that suffice for every batch of at most maxCount keys. The size is non-decreasing in
 /// maxCount. 0 for searches, for statistics and for clearing, 4 for an export. Changes of a table need 4 to 32 bytes
-/// for each key.
+/// for each key, 4 or 8 for a TRM_HASH_SCHEME_LINEAR table.
 ///
 /// @param maxCount At most the hasher's maxCount.
 #[unsafe(no_mangle)]
@@ -184,8 +185,8 @@ pub unsafe extern "C" fn trmGetHasherTimestampCount(
 ///
 /// - Commands: one dispatch for TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_CLEAR. Two
 ///   for TRM_HASH_OPERATION_STATISTICS. TRM_HASH_OPERATION_EXPORT also fills a word of scratch. Otherwise the hashes of
-///   the keys, a sort by their first bits, and two more, with barriers between them. Timestamps and labels if
-///   requested.
+///   the keys, a sort by their first bits, and two more, with barriers between them. Changes of TRM_HASH_SCHEME_LINEAR
+///   tables are one to three dispatches. Timestamps and labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read and on the count,
 ///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch, SHADER_STORAGE_WRITE on outputs.
 ///   TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_STATISTICS only read the table.
@@ -229,7 +230,8 @@ pub unsafe extern "C" fn trmCmdHash(
 #[cfg(feature = "hash")]
 fn hasher_info(info: &TrmHasherCreateInfo) -> Result<HasherInfo> {
     check_bits("flags", info.flags, HASHER_CREATE_BITS)?;
-    check_bits("reserved", info.reserved, 0)?;
+    let schemes =
+        [(TrmHashScheme::Bucketed as i32, HashScheme::Bucketed), (TrmHashScheme::Linear as i32, HashScheme::Linear)];
     let operations = [
         (TrmHashOperation::Insert as i32, HashOperation::Insert),
         (TrmHashOperation::Clear as i32, HashOperation::Clear),
@@ -249,6 +251,8 @@ fn hasher_info(info: &TrmHasherCreateInfo) -> Result<HasherInfo> {
         key: key_type(info.key_type)?,
         value: value_type(info.value_type, info.value_size)?,
         operation: value_of("operation", info.operation, &operations)?,
+        scheme: value_of("scheme", info.scheme, &schemes)?,
+        concurrent: info.flags & TRM_HASHER_CREATE_CONCURRENT_BIT != 0,
         max_count: info.max_count,
         max_capacity: info.max_capacity,
         batches: info.flags & TRM_HASHER_CREATE_BATCHES_BIT != 0,

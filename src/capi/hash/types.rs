@@ -12,6 +12,20 @@ pub(super) mod raw {
     pub(in crate::capi) use crate::capi::radix::raw::*;
 
     pub(crate) type TrmHashOperation = i32;
+    pub(crate) type TrmHashScheme = i32;
+}
+
+/// How a table finds the slots of keys.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrmHashScheme {
+    /// Buckets of 64 bytes in slices of 1024 slots. Changes sort their keys by slice, and one workgroup applies those
+    /// of a slice. The fastest scheme for large batches.
+    Bucketed = 0,
+    /// Linear probing: a key lies in the first slot that was free, from the one on that its hash selects. Capacities
+    /// are powers of two. Its kernels are few and small, it needs no sort, and its operations can run at the same time
+    /// (TRM_HASHER_CREATE_CONCURRENT_BIT). Searches become slow above a load of 0.8.
+    Linear = 1,
 }
 
 /// What a hasher does to a table.
@@ -56,10 +70,18 @@ pub const TRM_HASHER_CREATE_BATCHES_BIT: u32 = 1;
 /// them.
 pub const TRM_HASHER_CREATE_DEFERRED_BIT: u32 = 2;
 
+/// Flag in TrmHasherCreateInfo::flags: other concurrent operations may change the table at the same time, which are
+/// problems of one batch, operations without a barrier between them, or shaders of the application. For
+/// TRM_HASH_OPERATION_INSERT, _ASSIGN, _ERASE and _FIND on TRM_HASH_SCHEME_LINEAR tables, with keys of 4 bytes and
+/// values of at most 4. Of equal keys, any one provides the value. A search takes keys with a value of all ones as
+/// absent: they may be about to be inserted. Slots of erased keys are not used again.
+pub const TRM_HASHER_CREATE_CONCURRENT_BIT: u32 = 4;
+
 /// All bits of TrmHasherCreateInfo::flags.
 /// cbindgen:ignore
 #[cfg(feature = "hash")]
-pub(in crate::capi) const HASHER_CREATE_BITS: u32 = TRM_HASHER_CREATE_BATCHES_BIT | TRM_HASHER_CREATE_DEFERRED_BIT;
+pub(in crate::capi) const HASHER_CREATE_BITS: u32 =
+    TRM_HASHER_CREATE_BATCHES_BIT | TRM_HASHER_CREATE_DEFERRED_BIT | TRM_HASHER_CREATE_CONCURRENT_BIT;
 
 /// Bit in the status word of an insertion: some key has found no slot. The left over keys are those that
 /// TrmHashInfo::leftoverKeys receives.
@@ -74,7 +96,7 @@ pub type TrmHasher = *mut TrmHasher_T;
 pub struct TrmHasher_T(#[cfg(feature = "hash")] pub(super) crate::Hasher);
 
 /// The parameters of trmCreateHasher(). If all members but sType and structSize are zero, the hasher inserts into sets
-/// of uint32_t keys. Hashers with the same types of keys and values work on the same tables.
+/// of uint32_t keys. Hashers with the same types of keys and values and with the same scheme work on the same tables.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmHasherCreateInfo {
@@ -95,11 +117,11 @@ pub struct TrmHasherCreateInfo {
     pub operation: raw::TrmHashOperation,
     /// Maximum count of a batch. 0: 2^30, the largest.
     pub max_count: u32,
-    /// Maximum capacity of a table. 0: 2^31, the largest. Changes of tables of at most 1024 slots need no sort, and
-    /// those of at most 2^18 one pass of it instead of two.
+    /// Maximum capacity of a table. 0: the largest, 2^31, or 2^30 with linear probing. Changes of bucketed tables of at
+    /// most 1024 slots need no sort, and those of at most 2^18 one pass of it instead of two.
     pub max_capacity: u32,
-    /// 0.
-    pub reserved: u32,
+    /// The scheme of the table.
+    pub scheme: raw::TrmHashScheme,
 }
 
 /// The parameters of trmCmdHash(), or of one problem of a batch.
@@ -155,22 +177,30 @@ pub struct TrmHashInfo {
     pub statistics: TrmRange,
 }
 
-/// How full a table is, and how many probes its keys take: TRM_HASH_OPERATION_STATISTICS writes it to device memory.
+/// How full a table is, and how many probes its keys take: TRM_HASH_OPERATION_STATISTICS writes it to device memory. A
+/// probe is what a search reads at a time: a bucket of 64 bytes, or a slot of a table with linear probing. Two keys
+/// take none and are not counted: all ones, and all ones but the last bit of the last word.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmHashStatistics {
     /// Number of keys.
     pub keys: u32,
-    /// Number of slots that erased keys have left. The next insertion into their slice frees them.
+    /// Number of slots that erased keys have left. Insertions use them again.
     pub erased_slots: u32,
-    /// Number of slots, without those of overflow slices: the capacity, rounded up to slices of 1024. Above 95 % of
-    /// them in use, insertions may report keys as left over.
+    /// Number of slots, without those of overflow slices. Above 95 % of them in use, insertions may report keys as left
+    /// over.
     pub slots: u32,
-    /// Number of slots of overflow slices.
+    /// Number of slots of overflow slices. 0 in a table with linear probing.
     pub overflow_slots: u32,
-    /// Element k: number of keys for which a search reads k + 1 buckets of 64 bytes. The last 16 are keys of overflow
-    /// slices. Two keys are in no bucket and not counted: all ones, and all ones but the last bit of the last word.
-    pub probes: [u32; 32],
+    /// Number of keys in overflow slices.
+    pub overflow_keys: u32,
+    /// Largest number of probes of a key.
+    pub most_probes: u32,
+    /// Sum of the numbers of probes of all keys.
+    pub total_probes: u64,
+    /// Element 0: number of keys with one probe. Element k: number of keys with more than 2^(k - 1) and at most 2^k
+    /// probes.
+    pub probes: [u32; 16],
 }
 
 #[cfg(feature = "hash")]
@@ -185,20 +215,25 @@ declarations! {
     structs {
         TrmHasherCreateInfo {
             s_type, struct_size, p_next, key_type, value_type, value_size, flags, operation, max_count, max_capacity,
-            reserved
+            scheme
         }
         TrmHashInfo {
             s_type, struct_size, p_next, hasher, table, capacity, reserved, count, keys, values, found, leftover_keys,
             leftover_values, leftover_count, scratch, status, timestamps, count_out, statistics
         }
-        TrmHashStatistics { keys, erased_slots, slots, overflow_slots, probes }
+        TrmHashStatistics {
+            keys, erased_slots, slots, overflow_slots, overflow_keys, most_probes, total_probes, probes
+        }
     }
     values {
         "TRM_STATUS_TABLE_FULL" = TRM_STATUS_TABLE_FULL,
         "TRM_HASHER_CREATE_BATCHES_BIT" = TRM_HASHER_CREATE_BATCHES_BIT,
         "TRM_HASHER_CREATE_DEFERRED_BIT" = TRM_HASHER_CREATE_DEFERRED_BIT,
+        "TRM_HASHER_CREATE_CONCURRENT_BIT" = TRM_HASHER_CREATE_CONCURRENT_BIT,
         "TRM_STRUCTURE_TYPE_HASHER_CREATE_INFO" = TrmStructureType::HasherCreateInfo,
         "TRM_STRUCTURE_TYPE_HASH_INFO" = TrmStructureType::HashInfo,
+        "TRM_HASH_SCHEME_BUCKETED" = TrmHashScheme::Bucketed,
+        "TRM_HASH_SCHEME_LINEAR" = TrmHashScheme::Linear,
         "TRM_HASH_OPERATION_INSERT" = TrmHashOperation::Insert,
         "TRM_HASH_OPERATION_CLEAR" = TrmHashOperation::Clear,
         "TRM_HASH_OPERATION_ASSIGN" = TrmHashOperation::Assign,

@@ -15,14 +15,14 @@
 //! sequences. So no batch takes more than 10 passes, or 37 with such merges: fewer than 2 log n.
 //!
 //! The device's memory serves one thread at a time. A thread that finds it in use does not wait: its buffer has
-//! [`STACK_SPANS`] spans on its stack. Then n ranges take n / 1728 + 2 passes at most. These are more than log n
+//! [`STACK_SPANS`] spans on its stack. Then n ranges take n / 1716 + 2 passes at most. These are more than log n
 //! where n exceeds 21,000. Nothing but a larger buffer avoids that: the requests cannot be permuted, and to compare n
 //! elements for distinctness in space S takes time n^(2 - o(1)) / S (Yao 1994, Near-optimal time-space tradeoff for
 //! element distinctness). The bound does not concern the device's memory, which holds a sixth of the most ranges.
 
 use super::Argument;
 use crate::core::check_memory::{CheckMemory, SpanWords};
-use crate::core::memory::{MAX_NAMED, NamedArguments};
+use crate::core::memory::{Access, MAX_NAMED, NamedArguments, Range};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use bytemuck::{Pod, Zeroable};
@@ -33,7 +33,7 @@ pub(super) trait Problems: Fn(usize, &mut dyn FnMut(Argument)) {}
 impl<F: Fn(usize, &mut dyn FnMut(Argument))> Problems for F {}
 
 /// Spans on the stack: 36 KiB, most of what a recording may take. They are free again when plans are built.
-const STACK_SPANS: usize = 2304;
+const STACK_SPANS: usize = 2288;
 
 /// Calls `check` with a buffer for the ranges of `count` problems: the device's memory, unless another thread uses it.
 pub(super) fn with_buffer<T>(memory: &CheckMemory, count: usize, check: impl FnOnce(&mut [Span]) -> T) -> T {
@@ -69,13 +69,12 @@ impl<'m> Independence<'m> {
 
     /// Adds memory that a problem names.
     pub(super) fn add(&mut self, argument: &Argument) {
-        let span = Span::of(argument);
-        if span.is_empty() {
+        if argument.range.size == 0 {
             return;
         }
         self.sweep.smallest = self.sweep.smallest.min(argument.range.size);
         if self.guess.is_ok() {
-            self.guess = self.sweep.add(span);
+            self.guess = self.sweep.add(argument);
         }
     }
 
@@ -101,6 +100,28 @@ impl<'m> Independence<'m> {
     }
 }
 
+/// Most ranges that several problems of a batch share by [`Access::Shared`].
+pub(crate) const MAX_SHARED: usize = 16;
+
+/// The ranges that problems share. For the check they are written, each by the first problem that names it.
+#[derive(Default)]
+struct SharedRanges(ArrayVec<Range, MAX_SHARED>);
+
+impl SharedRanges {
+    /// Whether no earlier problem shares the argument's range. True for every argument that is not shared, and for
+    /// ranges that find no room: these have one problem, or conflict.
+    fn is_first(&mut self, argument: &Argument) -> bool {
+        if argument.access != Access::Shared {
+            return true;
+        }
+        let is_known = self.0.contains(&argument.range);
+        if !is_known && !self.0.is_full() {
+            self.0.push(argument.range);
+        }
+        !is_known
+    }
+}
+
 /// Bytes that problems touch, all of them for reading or all for writing. Joined spans have one start and one end.
 ///
 /// The order of the two ends is the flag, which would take 8 more bytes: a span that is only read has its end first.
@@ -114,7 +135,7 @@ impl Span {
     }
 
     fn of(argument: &Argument) -> Self {
-        Self::new(argument.range.address, argument.range.end(), argument.written)
+        Self::new(argument.range.address, argument.range.end(), argument.access != Access::Read)
     }
 
     fn start(self) -> u64 {
@@ -127,10 +148,6 @@ impl Span {
 
     fn is_written(self) -> bool {
         self.0[0] < self.0[1]
-    }
-
-    fn is_empty(self) -> bool {
-        self.0[0] == self.0[1]
     }
 
     fn conflicts(self, other: Self) -> bool {
@@ -151,13 +168,12 @@ struct Batch<P> {
 
 impl<P: Problems> Batch<P> {
     /// Calls `visit` for each range that is not empty, problem by problem, until `visit` fails.
-    fn try_for_each(&self, mut visit: impl FnMut(Span) -> Swept) -> Swept {
+    fn try_for_each(&self, mut visit: impl FnMut(&Argument) -> Swept) -> Swept {
         let mut result = Ok(());
         for index in 0..self.count {
             (self.problems)(index, &mut |argument| {
-                let span = Span::of(&argument);
-                if result.is_ok() && !span.is_empty() {
-                    result = visit(span);
+                if result.is_ok() && argument.range.size != 0 {
+                    result = visit(&argument);
                 }
             });
             if result.is_err() {
@@ -219,12 +235,23 @@ struct Sweep<'m> {
     guesses: bool,
     /// Bytes of the smallest range that is not empty, of those that the first pass has seen.
     smallest: u64,
+    /// Of the pass.
+    shared: SharedRanges,
 }
 
 impl<'m> Sweep<'m> {
     /// Over all addresses, with guesses.
     fn new(buffer: &'m mut [Span]) -> Self {
-        Self { buffer, len: 0, from: 0, to: u64::MAX, gap: 0, guesses: true, smallest: u64::MAX }
+        Self {
+            buffer,
+            len: 0,
+            from: 0,
+            to: u64::MAX,
+            gap: 0,
+            guesses: true,
+            smallest: u64::MAX,
+            shared: SharedRanges::default(),
+        }
     }
 
     /// Begins again at the lowest address, without guesses.
@@ -239,12 +266,17 @@ impl<'m> Sweep<'m> {
 
     /// Compares all ranges that begin in the window, or in the part of it that is left when the pass ends.
     fn pass(&mut self, batch: &Batch<impl Problems>) -> Swept {
-        batch.try_for_each(|span| self.add(span))?;
+        self.shared = SharedRanges::default();
+        batch.try_for_each(|argument| self.add(argument))?;
         self.join()
     }
 
     #[inline]
-    fn add(&mut self, span: Span) -> Swept {
+    fn add(&mut self, argument: &Argument) -> Swept {
+        if !self.shared.is_first(argument) {
+            return Ok(());
+        }
+        let span = Span::of(argument);
         if self.len == self.buffer.len() {
             self.make_room()?;
         }

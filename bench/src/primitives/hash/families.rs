@@ -17,8 +17,9 @@ const SIZES: &[u32] = LOADS[2].1;
 const LONG_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 26];
 /// Half of the keys of a table of 2^27 slots.
 const ERASED_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 53_687_091];
-/// Items of batches into a large table.
+/// Items of batches into a large table, and its loads before.
 const BATCHES: &[u32] = &[1 << 20, 1 << 22];
+const LOADS_BEFORE: [u32; 7] = [0, 25, 50, 70, 80, 87, 93];
 const LARGE_TABLE: u32 = 1 << 27;
 const CLEARED: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 27];
 
@@ -44,10 +45,35 @@ pub(super) fn families() -> Vec<Family> {
         Family::new("hash_export_load80", at_80(Action::Export), SIZES),
         Family::new("hash_clear", Hashing::new(PAIRS, Action::Clear), CLEARED),
     ]);
-    for load in [0, 80] {
-        let work = Hashing::new(PAIRS, Action::InsertInto(LARGE_TABLE)).load(load);
-        families.push(Family::new(format!("hash_insert_into_load{load:02}_2^27"), work, BATCHES));
+    families.push(Family::new("hash_statistics_load80", at_80(Action::Statistics), SIZES));
+    families.extend(linear());
+    for load in LOADS_BEFORE {
+        for (scheme, info) in [("", PAIRS), ("linear_", PAIRS.linear())] {
+            let work = Hashing::new(info, Action::InsertInto(LARGE_TABLE)).load(load);
+            families.push(Family::new(format!("hash_insert_into_{scheme}load{load:02}_2^27"), work, BATCHES));
+        }
     }
+    families
+}
+
+/// Tables with linear probing. They have a power of two of slots, so the sizes are those of the peers.
+fn linear() -> Vec<Family> {
+    let info = PAIRS.linear();
+    let mut families = Vec::new();
+    for (load, sizes) in LOADS {
+        let sizes = sizes.last_chunk::<1>().map_or(sizes, |last| last);
+        families.extend(inserted_and_found("linear_", info, load, sizes));
+        let concurrent = Hashing::new(info, Action::Insert).load(load).concurrent();
+        families.push(Family::new(format!("hash_insert_linear_concurrent_load{load}"), concurrent, sizes));
+    }
+    let at_80 = |action| Hashing::new(info, action).load(80);
+    let sizes = &SIZES[SIZES.len() - 1..];
+    families.extend([
+        Family::new("hash_assign_linear_load80", at_80(Action::Assign), sizes),
+        Family::new("hash_add_linear_load80", at_80(Action::Add), sizes),
+        Family::new("hash_erase_linear_load80", at_80(Action::EraseHalf), &ERASED_SIZES[ERASED_SIZES.len() - 1..]),
+        Family::new("hash_export_linear_load80", at_80(Action::Export), sizes),
+    ]);
     families
 }
 

@@ -4,7 +4,7 @@ use crate::handles::{HandleInfo, describe_value, differing, join};
 use crate::workload::Step;
 use ash::vk;
 use trommel::host::Context;
-use trommel::{Device, HashInfo, HashOperation, Hasher, HasherInfo, Strategy, Timestamps};
+use trommel::{Device, HashInfo, HashOperation, HashScheme, Hasher, HasherInfo, Strategy, Timestamps};
 
 impl HandleInfo for HasherInfo {
     type Handle = Hasher;
@@ -14,10 +14,12 @@ impl HandleInfo for HasherInfo {
     }
 
     fn strategy_name(hasher: &Hasher) -> Option<&'static str> {
-        Some(match hasher.info().operation {
+        let info = hasher.info();
+        Some(match info.operation {
             HashOperation::Clear => "fill",
             HashOperation::Find => "probe",
-            HashOperation::Export => "scan",
+            HashOperation::Export | HashOperation::Statistics => "scan",
+            _ if info.scheme == HashScheme::Linear => "linear_probing",
             _ => "sorted_slices",
         })
     }
@@ -30,6 +32,8 @@ impl HandleInfo for HasherInfo {
         let words = join([
             Some(format!("{:?}, {:?} keys", self.operation, self.key)),
             describe_value(self.value),
+            differing(self.scheme != HashScheme::default(), format!("{:?}", self.scheme)),
+            differing(self.concurrent, "concurrent".to_owned()),
             differing(self.max_count != 0, format!("up to {}", self.max_count)),
             differing(self.max_capacity != 0, format!("up to {} slots", self.max_capacity)),
         ]);

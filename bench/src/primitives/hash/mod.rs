@@ -18,18 +18,19 @@ impl Primitive for HashPrimitive {
     }
 
     fn creations(&self) -> Vec<Creation> {
+        let (bucketed, linear) = (HasherInfo::pairs(), HasherInfo::pairs().linear());
         let names = [
-            ("create_hasher_clear_u32_u32", HashOperation::Clear),
-            ("create_hasher_insert_u32_u32", HashOperation::Insert),
-            ("create_hasher_assign_u32_u32", HashOperation::Assign),
-            ("create_hasher_erase_u32_u32", HashOperation::Erase),
-            ("create_hasher_find_u32_u32", HashOperation::Find),
+            ("create_hasher_clear_u32_u32", bucketed.operation(HashOperation::Clear)),
+            ("create_hasher_insert_u32_u32", bucketed),
+            ("create_hasher_assign_u32_u32", bucketed.operation(HashOperation::Assign)),
+            ("create_hasher_erase_u32_u32", bucketed.operation(HashOperation::Erase)),
+            ("create_hasher_find_u32_u32", bucketed.operation(HashOperation::Find)),
+            ("create_hasher_insert_linear_u32_u32", linear),
+            ("create_hasher_find_linear_u32_u32", linear.operation(HashOperation::Find)),
         ];
-        let creation = |(name, operation): (&'static str, HashOperation)| Creation {
+        let creation = |(name, info): (&'static str, HasherInfo)| Creation {
             name,
-            create: Box::new(move |library| {
-                Ok(Box::new(Hasher::new(library, &HasherInfo::pairs().operation(operation))?))
-            }),
+            create: Box::new(move |library| Ok(Box::new(Hasher::new(library, &info)?))),
         };
         names.map(creation).into()
     }

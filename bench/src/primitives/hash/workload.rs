@@ -7,7 +7,7 @@ use crate::inputs::{Content, Field, Keys, Source, shuffled};
 use crate::verify::Column;
 use crate::workload::{Operation, Step, Workload};
 use std::sync::Arc;
-use trommel::{Count, HashInfo, HashOperation, Hasher, HasherInfo, Range};
+use trommel::{Count, HashInfo, HashOperation, HashStatistics, Hasher, HasherInfo, Range};
 
 // Numbers of arrays: the batch, the items that the table has before it, the table, and the values found.
 const KEYS: usize = 0;
@@ -16,9 +16,10 @@ const EARLIER_KEYS: usize = 2;
 const EARLIER_VALUES: usize = 3;
 const TABLE: usize = 4;
 const RESULTS: usize = 5;
-// Numbers of tables: a bit for each key, whether it has been found, and the number of keys without a slot.
+// Numbers of tables: a bit for each key, whether it has been found, the number of keys without a slot, and statistics.
 const FOUND: usize = 0;
 const LEFTOVERS: usize = 1;
+const STATISTICS: usize = 2;
 
 /// Bytes of a block. Tables consist of whole blocks.
 const BLOCK: u32 = 16;
@@ -55,6 +56,8 @@ pub(super) enum Action {
     Export,
     /// The clearing of a table with so many slots as the case has items.
     Clear,
+    /// The statistics of a table with so many keys as the case has items.
+    Statistics,
 }
 
 /// Operations on tables of distinct random keys. The items of a case are those of the timed batch.
@@ -64,17 +67,24 @@ pub(super) struct Hashing {
     action: Action,
     /// Percent of the slots that are in use: after the insertion, or before all other operations.
     load: u32,
+    /// The operation may run at the same time as others.
+    concurrent: bool,
 }
 
 impl Hashing {
     /// Operations on a table without free slots.
     pub(super) fn new(info: HasherInfo, action: Action) -> Self {
-        Self { info, action, load: 100 }
+        Self { info, action, load: 100, concurrent: false }
     }
 
     /// The same with another load, in percent.
     pub(super) fn load(self, load: u32) -> Self {
         Self { load, ..self }
+    }
+
+    /// The same with an operation that may run at the same time as others.
+    pub(super) fn concurrent(self) -> Self {
+        Self { concurrent: true, ..self }
     }
 
     fn operation(&self) -> HashOperation {
@@ -87,6 +97,7 @@ impl Hashing {
             Action::FindHits | Action::FindMisses => HashOperation::Find,
             Action::Export => HashOperation::Export,
             Action::Clear => HashOperation::Clear,
+            Action::Statistics => HashOperation::Statistics,
         }
     }
 
@@ -96,7 +107,12 @@ impl Hashing {
             Action::Insert | Action::Clear | Action::Count => 0,
             Action::InsertInto(slots) => narrow(u64::from(slots) * u64::from(self.load) / 100),
             Action::EraseHalf => n.saturating_mul(2),
-            Action::Assign | Action::Add | Action::FindHits | Action::FindMisses | Action::Export => n,
+            Action::Assign
+            | Action::Add
+            | Action::FindHits
+            | Action::FindMisses
+            | Action::Export
+            | Action::Statistics => n,
         }
     }
 
@@ -122,9 +138,12 @@ impl Hashing {
     /// The keys of a batch of `n`.
     fn keys(&self, n: u32) -> Keys {
         match self.action {
-            Action::Insert | Action::InsertInto(_) | Action::FindMisses | Action::Export | Action::Clear => {
-                Keys::Distinct(self.earlier(n))
-            }
+            Action::Insert
+            | Action::InsertInto(_)
+            | Action::FindMisses
+            | Action::Export
+            | Action::Clear
+            | Action::Statistics => Keys::Distinct(self.earlier(n)),
             Action::Assign | Action::Add | Action::EraseHalf | Action::FindHits => Keys::Shuffled(self.earlier(n)),
             Action::Count => Keys::LowBits(Self::counted_bits(n)),
         }
@@ -143,6 +162,7 @@ impl Hashing {
         self.operation() == HashOperation::Find
     }
 
+    /// A hasher that runs alone.
     fn hasher_info(&self, n: u32, operation: HashOperation) -> HasherInfo {
         let max_capacity = if self.capacity(n) <= SMALL_TABLE { SMALL_TABLE } else { 0 };
         HasherInfo { max_capacity, ..self.info.operation(operation) }
@@ -213,7 +233,7 @@ impl Workload for Hashing {
             clearer: hasher(HashOperation::Clear)?,
             inserter: hasher(HashOperation::Insert)?,
             finder: hasher(HashOperation::Find)?,
-            hasher: hasher(self.operation())?,
+            hasher: handles.get(HasherInfo { concurrent: self.concurrent, ..self.hasher_info(n, self.operation()) })?,
         }))
     }
 
@@ -224,6 +244,10 @@ impl Workload for Hashing {
         }
         if self.action == Action::Export {
             return Self::check_export(n, contents);
+        }
+        if self.action == Action::Statistics {
+            let keys = contents.tables.get(STATISTICS).and_then(|words| words.as_ref()?.first());
+            return if keys == Some(&n) { Ok(()) } else { Err(format!("the table has {keys:?} keys, not {n}")) };
         }
         let [found, leftovers] = [FOUND, LEFTOVERS].map(|table| contents.tables.get(table).and_then(Option::as_ref));
         if let Some(count) = leftovers.and_then(|words| words.first())
@@ -329,7 +353,7 @@ impl HashWork {
     /// Whether the check reads bits.
     fn has_bits(&self) -> bool {
         match self.work.action {
-            Action::Clear | Action::Export => false,
+            Action::Clear | Action::Export | Action::Statistics => false,
             Action::FindHits | Action::FindMisses => !self.work.has_values(),
             _ => true,
         }
@@ -354,8 +378,8 @@ impl Operation for HashWork {
                 ..ArrayInfo::default()
             }
         };
-        let is_clear = work.action == Action::Clear;
-        let (earlier, batch) = (work.earlier(n), if is_clear { 0 } else { n });
+        let has_batch = !matches!(work.action, Action::Clear | Action::Statistics);
+        let (earlier, batch) = (work.earlier(n), if has_batch { n } else { 0 });
         let reads_values = work.operation().reads_values();
         let blocks = narrow(self.clearer.table_size(work.capacity(n)) / u64::from(BLOCK));
         let (_, queries) = work.queries(n);
@@ -376,7 +400,7 @@ impl Operation for HashWork {
             },
             ArrayInfo {
                 stride: value,
-                sides: [false, !is_clear && value != 0],
+                sides: [false, has_batch && value != 0],
                 capacity: queries,
                 items: Some(queries),
                 ..ArrayInfo::default()
@@ -388,7 +412,12 @@ impl Operation for HashWork {
         let (_, queries) = self.work.queries(self.n);
         let output = |exists: bool, words: u32| if exists { Table::Output(words.into()) } else { Table::Absent };
         let counts = self.work.operation().inserts() || self.work.action == Action::Export;
-        vec![output(self.has_bits(), queries.div_ceil(32)), output(counts, 1)]
+        let is_statistics = self.work.action == Action::Statistics;
+        vec![
+            output(self.has_bits(), queries.div_ceil(32)),
+            output(counts, 1),
+            output(is_statistics, narrow(size_of::<HashStatistics>() as u64 / 4)),
+        ]
     }
 
     fn scratch_size(&self) -> trommel::Result<u64> {
@@ -415,6 +444,7 @@ impl Operation for HashWork {
     fn steps<'a>(&'a self, memory: &'a Memory) -> Vec<Box<dyn Step + 'a>> {
         let info = match self.work.operation() {
             HashOperation::Clear => self.info(memory),
+            HashOperation::Statistics => HashInfo { statistics: memory.table(STATISTICS), ..self.info(memory) },
             HashOperation::Find => self.search(memory, KEYS, self.n, self.has_bits()),
             HashOperation::Export => HashInfo {
                 keys: memory.whole(KEYS, 1),
@@ -433,7 +463,7 @@ impl Operation for HashWork {
     }
 
     fn inspection<'a>(&'a self, memory: &'a Memory) -> Vec<Box<dyn Step + 'a>> {
-        if self.work.is_search() || matches!(self.work.action, Action::Clear | Action::Export) {
+        if self.work.is_search() || !self.has_bits() {
             return Vec::new();
         }
         let (keys, count) = self.work.queries(self.n);
