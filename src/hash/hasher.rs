@@ -156,9 +156,9 @@ impl Hasher {
 
     /// Appends an operation on a table to `command_buffer`: one compute dispatch for a search, an export and for
     /// clearing; two for statistics; otherwise the hashes of the keys, a sort, and two more, with barriers between
-    /// them. Changes of [`crate::HashScheme::Linear`] tables are one to three dispatches. An export also fills a word of
-    /// scratch. Keys and values of the table are the same on every device afterwards, unless keys are left over (which
-    /// ones is not determined) or operations are concurrent. The places of keys in the table differ.
+    /// them. Changes of [`crate::HashScheme::Linear`] tables are one to three dispatches. An export also fills a word
+    /// of scratch. Keys and values of the table are the same on every device afterwards, unless keys are left over
+    /// (which ones is not determined) or operations are concurrent. The places of keys in the table differ.
     ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on keys, on values that are read and on the count,
     ///   `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on the table and on scratch, `SHADER_STORAGE_WRITE` on outputs.
