@@ -196,17 +196,18 @@ const fn slices_of(capacity: u32) -> u32 {
 
 /// Checks that an operation can run at the same time as others: a key and its value are a word each.
 fn check_concurrent(info: &HasherInfo, words: u32) -> Result<()> {
-    let malformed = |why: String| Err(Error::Malformed { argument: "concurrent", why });
+    let malformed = |why: String| Err(Error::Malformed { argument: "flags", why });
     if info.scheme != HashScheme::Linear {
-        return malformed(format!("operations on {:?} tables run one after the other", info.scheme));
+        return malformed(format!("{:?} tables have no concurrent operations", info.scheme));
     }
     let operations = [HashOperation::Insert, HashOperation::Assign, HashOperation::Erase, HashOperation::Find];
     if !operations.contains(&info.operation) {
-        return malformed(format!("{:?} does not run at the same time as others", info.operation));
+        return malformed(format!("{:?} is not available as a concurrent operation", info.operation));
     }
     if info.key.size() != 4 || words > 2 {
         let bytes = [info.key.size(), 4 * words - info.key.size()];
-        return malformed(format!("a key of {} bytes with a value of {} is larger than 4 + 4", bytes[0], bytes[1]));
+        let [key, value] = bytes;
+        return malformed(format!("concurrent operations have keys and values of 4 bytes, not of {key} and {value}"));
     }
     Ok(())
 }

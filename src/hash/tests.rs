@@ -70,19 +70,19 @@ fn formats_are_refused() {
         concurrent.operation(operation).check().unwrap();
     }
     for (info, text) in [
-        (keys.concurrent(), "operations on Bucketed tables run one after the other"),
-        (concurrent.operation(HashOperation::Clear), "Clear does not run at the same time as others"),
-        (concurrent.operation(HashOperation::Add), "Add does not run at the same time as others"),
+        (keys.concurrent(), "Bucketed tables have no concurrent operations"),
+        (concurrent.operation(HashOperation::Clear), "Clear is not available as a concurrent operation"),
+        (concurrent.operation(HashOperation::Add), "Add is not available as a concurrent operation"),
         (
             HasherInfo { value: ValueType::Bytes(8), ..concurrent },
-            "a key of 4 bytes with a value of 8 is larger than 4 + 4",
+            "concurrent operations have keys and values of 4 bytes, not of 4 and 8",
         ),
         (
             HasherInfo { key: KeyType::U64, value: ValueType::None, ..concurrent },
-            "a key of 8 bytes with a value of 0 is larger than 4 + 4",
+            "concurrent operations have keys and values of 4 bytes, not of 8 and 0",
         ),
     ] {
-        assert_eq!(refused(info), format!("concurrent is malformed: {text}"));
+        assert_eq!(refused(info), format!("flags is malformed: {text}"));
     }
     let narrow = HasherInfo { key: KeyType::U8, ..keys };
     let refused = super::table_size(&narrow, 5).unwrap_err().to_string();

@@ -206,17 +206,17 @@ pub(crate) fn refusals() {
     let context = context(Setup::Native);
     let pairs = HasherInfo::pairs().linear().concurrent();
     let wide = |key: u32, value: u32| {
-        format!("concurrent is malformed: a key of {key} bytes with a value of {value} is larger than 4 + 4")
+        format!("flags is malformed: concurrent operations have keys and values of 4 bytes, not of {key} and {value}")
     };
     let texts = [
         (
             HasherInfo::pairs().concurrent(),
-            "concurrent is malformed: operations on Bucketed tables run one after the other".to_owned(),
+            "flags is malformed: Bucketed tables have no concurrent operations".to_owned(),
         ),
-        (pairs.operation(Export), "concurrent is malformed: Export does not run at the same time as others".to_owned()),
+        (pairs.operation(Export), "flags is malformed: Export is not available as a concurrent operation".to_owned()),
         (
             pairs.operation(HashOperation::Add),
-            "concurrent is malformed: Add does not run at the same time as others".to_owned(),
+            "flags is malformed: Add is not available as a concurrent operation".to_owned(),
         ),
         (HasherInfo { key: KeyType::U64, ..pairs }, wide(8, 4)),
         (HasherInfo { value: ValueType::Bytes(8), ..pairs }, wide(4, 8)),

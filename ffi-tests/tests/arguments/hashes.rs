@@ -60,7 +60,7 @@ fn hashers() -> Result<()> {
         (
             "operations at the same time",
             TrmHasherCreateInfo { flags: TRM_HASHER_CREATE_CONCURRENT_BIT, ..good },
-            "concurrent is malformed: operations on Bucketed tables run one after the other".into(),
+            "flags is malformed: Bucketed tables have no concurrent operations".into(),
         ),
         ("bytes as keys", keyed(TrmKeyType::I8), "keyType is malformed: I8 is narrower than a word".into()),
         ("halves", keyed(TrmKeyType::BF16), "keyType is malformed: Bf16 is narrower than a word".into()),

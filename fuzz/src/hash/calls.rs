@@ -197,6 +197,7 @@ struct HasherModel {
     items: Items,
     operation: i32,
     scheme: i32,
+    concurrent: bool,
     max_capacity: u32,
 }
 
@@ -207,6 +208,7 @@ impl HasherModel {
             items: Items { batches: info.flags & BATCHES != 0, ..items },
             operation: info.operation,
             scheme: info.scheme,
+            concurrent: info.flags & CONCURRENT != 0,
             max_capacity: if info.max_capacity == 0 { most_slots(info.scheme) } else { info.max_capacity },
         }
     }
@@ -260,7 +262,7 @@ fn judge_hasher(info: &TrmHasherCreateInfo, verdict: &mut Verdict) {
 
 /// Judges an operation apart from its scratch and timestamps, and returns the memory that it names.
 fn judge_hash(model: &HasherModel, info: &TrmHashInfo, verdict: &mut Verdict) -> Vec<Array> {
-    let HasherModel { items, operation, max_capacity, .. } = model;
+    let HasherModel { items, operation, concurrent, max_capacity, .. } = model;
     let (count, [key, value]) = (info.count.max, [items.key_size(), items.value_size]);
     verdict.must(info.reserved == 0, MALFORMED, "reserved");
     verdict.must(info.capacity != 0, SMALL, "capacity");
@@ -271,7 +273,8 @@ fn judge_hash(model: &HasherModel, info: &TrmHashInfo, verdict: &mut Verdict) ->
     verdict.must(info.leftover_count.is_multiple_of(4), MISALIGNED, "leftoverCount");
     verdict.must(info.count_out.is_multiple_of(4), MISALIGNED, "countOut");
     let is_read = matches!(*operation, FIND | EXPORT);
-    let is_written = !is_read && *operation != STATISTICS;
+    // Other operations may change the table of a concurrent search.
+    let is_written = *concurrent || !is_read && *operation != STATISTICS;
     let mut arrays = vec![Array::new(info.table, 16, model.table_size(info.capacity).into(), is_written)];
     let dense = |size| extent(count, size, 0);
     if matches!(*operation, CLEAR | STATISTICS) {
@@ -416,6 +419,11 @@ mod tests {
         let found = TrmHashInfo { found: range(64, 4), ..good };
         assert_eq!(faults(create, found), [], "only a search writes bits");
         assert_eq!(faults(TrmHasherCreateInfo { operation: FIND, ..create }, found), [OVERLAP]);
+        let count = TrmCount { max: 10, address: 1 << 20 };
+        let search = TrmHasherCreateInfo { operation: FIND, scheme: LINEAR, ..create };
+        let info = TrmHashInfo { count, ..good };
+        assert_eq!(faults(search, info), [], "a search may read its count from the table");
+        assert_eq!(faults(TrmHasherCreateInfo { flags: CONCURRENT, ..search }, info), [OVERLAP]);
         let linear = TrmHasherCreateInfo { scheme: LINEAR, max_capacity: 1025, ..create };
         let table = range(1 << 20, 256 + 2048 * 8);
         let info = TrmHashInfo { capacity: 1025, table, ..good };
