@@ -205,9 +205,9 @@ fn check_concurrent(info: &HasherInfo, words: u32) -> Result<()> {
         return malformed(format!("{:?} is not available as a concurrent operation", info.operation));
     }
     if info.key.size() != 4 || words > 2 {
-        let bytes = [info.key.size(), 4 * words - info.key.size()];
-        let [key, value] = bytes;
-        return malformed(format!("concurrent operations have keys and values of 4 bytes, not of {key} and {value}"));
+        let [key, value] = [info.key.size(), 4 * words - info.key.size()];
+        let most = "concurrent operations have keys of 4 bytes and values of at most 4";
+        return malformed(format!("{most}, not {key} and {value}"));
     }
     Ok(())
 }

@@ -75,11 +75,11 @@ fn formats_are_refused() {
         (concurrent.operation(HashOperation::Add), "Add is not available as a concurrent operation"),
         (
             HasherInfo { value: ValueType::Bytes(8), ..concurrent },
-            "concurrent operations have keys and values of 4 bytes, not of 4 and 8",
+            "concurrent operations have keys of 4 bytes and values of at most 4, not 4 and 8",
         ),
         (
             HasherInfo { key: KeyType::U64, value: ValueType::None, ..concurrent },
-            "concurrent operations have keys and values of 4 bytes, not of 8 and 0",
+            "concurrent operations have keys of 4 bytes and values of at most 4, not 8 and 0",
         ),
     ] {
         assert_eq!(refused(info), format!("flags is malformed: {text}"));

@@ -206,7 +206,9 @@ pub(crate) fn refusals() {
     let context = context(Setup::Native);
     let pairs = HasherInfo::pairs().linear().concurrent();
     let wide = |key: u32, value: u32| {
-        format!("flags is malformed: concurrent operations have keys and values of 4 bytes, not of {key} and {value}")
+        format!(
+            "flags is malformed: concurrent operations have keys of 4 bytes and values of at most 4, not {key} and {value}"
+        )
     };
     let texts = [
         (
