@@ -206,9 +206,8 @@ pub(crate) fn refusals() {
     let context = context(Setup::Native);
     let pairs = HasherInfo::pairs().linear().concurrent();
     let wide = |key: u32, value: u32| {
-        format!(
-            "flags is malformed: concurrent operations have keys of 4 bytes and values of at most 4, not {key} and {value}"
-        )
+        let most = "keys of 4 bytes and values of at most 4";
+        format!("flags is malformed: concurrent operations have {most}, not {key} and {value}")
     };
     let texts = [
         (
