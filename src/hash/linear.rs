@@ -1,4 +1,4 @@
-//! Changes of tables with linear probing: each item of a batch finds its slot by itself.
+//! Changes of tables with linear probing: one invocation finds the slot of an item.
 
 use super::HashOperation;
 use super::plan::{Steps, set, word};

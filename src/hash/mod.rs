@@ -6,7 +6,7 @@
 //!
 //! A batch that changes a table is sorted by the first bits of the hashes of its keys. Then one workgroup applies the
 //! keys of each slice of the table in shared memory. A query probes buckets directly. [`HashScheme::Linear`] is another
-//! scheme: each key of a batch finds its slot by itself.
+//! scheme: one invocation finds the slot of a key.
 
 mod format;
 mod hasher;

@@ -30,7 +30,7 @@ pub(super) const STREAMED_ITEMS: u32 = 4;
 // No table lies on the heap.
 #[allow(clippy::large_enum_variant, reason = "plans are built on the stack")]
 pub(crate) enum HashTable<'a> {
-    /// One that does not change the table.
+    /// A search, an export, statistics, or clearing: no batch changes the table.
     Constant(Steps<'a>),
     Bucketed(BucketedChange<'a>),
     Linear(LinearChange<'a>),
