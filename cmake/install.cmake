@@ -14,6 +14,7 @@ if(TROMMEL_RUNTIME_SHADERS)
     install(PROGRAMS "${TROMMEL_KERNEL_TOOL}" DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 install(FILES glsl/lib/trommel_hash.glsl glsl/lib/trommel_hash_linear.glsl
+    glsl/lib/trommel_hash_multimap.glsl
     DESTINATION "${CMAKE_INSTALL_DATADIR}/trommel/glsl")
 install(FILES LICENSE-MIT LICENSE-APACHE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 

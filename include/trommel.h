@@ -113,6 +113,19 @@
 /// absent: they may be about to be inserted. Slots of erased keys are not used again.
 #define TRM_HASHER_CREATE_CONCURRENT_BIT 4
 
+/// Flag in TrmHasherCreateInfo::flags: the table may have a key several times, with a value each.
+/// TRM_HASH_OPERATION_INSERT inserts all items of a batch, TRM_HASH_OPERATION_ERASE removes all values of a key, and
+/// TRM_HASH_OPERATION_FIND writes any one. TRM_HASH_OPERATION_COUNT and TRM_HASH_OPERATION_RETRIEVE write how many
+/// there are, and all of them. The other operations are TRM_HASH_OPERATION_CLEAR, _EXPORT, _REHASH and _STATISTICS. For
+/// TRM_HASH_SCHEME_LINEAR. The times of all operations on a key grow with the number of its values, of which there are
+/// at most 16384.
+#define TRM_HASHER_CREATE_MULTIMAP_BIT 8
+
+/// Flag in TrmHasherCreateInfo::flags: the number of slots of the table is in the table, from TrmHashInfo::minCapacity
+/// to TrmHashInfo::capacity, for which it has memory. TRM_HASH_OPERATION_RESIZE changes it. All hashers of such a table
+/// have this flag.
+#define TRM_HASHER_CREATE_RESIZABLE_BIT 16
+
 /// Bit in the status word of an insertion: some key has found no slot. The left over keys are those that
 /// TrmHashInfo::leftoverKeys receives.
 #define TRM_STATUS_TABLE_FULL 8
@@ -556,6 +569,23 @@ enum TrmHashOperation
     TRM_HASH_OPERATION_EXPORT = 11,
     /// Writes how full the table is and how many probes its keys take: TrmHashStatistics.
     TRM_HASH_OPERATION_STATISTICS = 12,
+    /// As TRM_HASH_OPERATION_INSERT. Then writes for each key the value that the table has, which may be that of an
+    /// earlier insertion.
+    TRM_HASH_OPERATION_FIND_OR_INSERT = 13,
+    /// Makes the table empty and inserts all keys and values of another table, which may have another capacity.
+    TRM_HASH_OPERATION_REHASH = 14,
+    /// Writes for each key how many values a multimap has: TRM_HASHER_CREATE_MULTIMAP_BIT.
+    TRM_HASH_OPERATION_COUNT = 15,
+    /// Writes for each key all values that a multimap has, one key's behind the other's, and the offset of each key.
+    TRM_HASH_OPERATION_RETRIEVE = 16,
+    /// Removes the keys with values from TrmHashInfo::minValue to TrmHashInfo::maxValue. Values have 4 or 8 bytes, as
+    /// for TRM_HASH_OPERATION_EXPORT_IF. Not for multimaps.
+    TRM_HASH_OPERATION_ERASE_IF = 17,
+    /// As TRM_HASH_OPERATION_EXPORT, of the keys with values from TrmHashInfo::minValue to TrmHashInfo::maxValue.
+    TRM_HASH_OPERATION_EXPORT_IF = 18,
+    /// Changes the number of slots of a resizable table (TRM_HASHER_CREATE_RESIZABLE_BIT) if it is too full or too
+    /// empty. The device decides: see TrmHashInfo::reserve.
+    TRM_HASH_OPERATION_RESIZE = 19,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -1018,7 +1048,8 @@ typedef struct TrmMergeInfo {
 } TrmMergeInfo;
 
 /// The parameters of trmCreateHasher(). If all members but sType and structSize are zero, the hasher inserts into sets
-/// of uint32_t keys. Hashers with the same types of keys and values and with the same scheme work on the same tables.
+/// of uint32_t keys. Hashers with the same types of keys and values, with the same scheme and with the same
+/// TRM_HASHER_CREATE_MULTIMAP_BIT work on the same tables.
 typedef struct TrmHasherCreateInfo {
     /// TRM_STRUCTURE_TYPE_HASHER_CREATE_INFO
     TrmStructureType sType;
@@ -1059,13 +1090,16 @@ typedef struct TrmHashInfo {
     /// The table: trmGetHasherTableSize() bytes or more, aligned to 16 bytes; to 64 bytes for speed.
     struct TrmRange table;
     /// The number of slots that the table was cleared with, from 1 to the hasher's maxCapacity. All operations on a
-    /// table have the same capacity.
+    /// table have the same capacity. Of a resizable table, the largest number of slots.
     uint32_t capacity;
-    /// 0.
-    uint32_t reserved;
+    /// For resizable tables: the number of slots after TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_REHASH, and the
+    /// smallest one that TRM_HASH_OPERATION_RESIZE selects. 0: capacity. Otherwise not used.
+    uint32_t minCapacity;
     /// Number of keys, at most the hasher's maxCount. For TRM_HASH_OPERATION_EXPORT: the number of keys that the arrays
-    /// have room for, on the host. Zeros for TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_STATISTICS, which have no
-    /// keys.
+    /// have room for, on the host. For TRM_HASH_OPERATION_REHASH: the most keys that source may have, on the host. For
+    /// TRM_HASH_OPERATION_ERASE_IF: the most keys that are removed, on the host. For TRM_HASH_OPERATION_RESIZE: the
+    /// most keys that are moved, on the host. Zeros for TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_STATISTICS,
+    /// which have no keys.
     struct TrmCount count;
     /// count.max keys. TRM_HASH_OPERATION_EXPORT writes them; other operations read them.
     struct TrmRange keys;
@@ -1073,8 +1107,8 @@ typedef struct TrmHashInfo {
     /// writes the value of each key, or all ones if the table does not have the key. TRM_HASH_OPERATION_EXPORT writes
     /// the value of each key. For both, zeros: values are not wanted. Otherwise not used.
     struct TrmRange values;
-    /// For TRM_HASH_OPERATION_FIND: count.max bits, rounded up to whole words. Bit i % 32 of word i / 32 is set if the
-    /// table has key i. Zeros: not wanted.
+    /// For TRM_HASH_OPERATION_FIND and TRM_HASH_OPERATION_FIND_OR_INSERT: count.max bits, rounded up to whole words.
+    /// Bit i % 32 of word i / 32 is set if the table has key i, after the insertion if there is one. Zeros: not wanted.
     struct TrmRange found;
     /// For insertions, which are all operations that insert keys: room for count.max keys. The device writes the keys
     /// that found no slot, in any order; of equal keys of the batch, each one. Zeros: not wanted.
@@ -1087,16 +1121,48 @@ typedef struct TrmHashInfo {
     /// trmGetHasherScratch() bytes or more. In a batch: zeros.
     struct TrmScratch scratch;
     /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED and TRM_STATUS_TABLE_FULL bits. 0: no
-    /// status. Not written by operations without keys. TRM_HASH_OPERATION_EXPORT writes TRM_STATUS_OUTPUT_CLAMPED if
-    /// the arrays have room for fewer keys than the table has.
+    /// status. Not written by TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_STATISTICS. TRM_HASH_OPERATION_EXPORT and
+    /// TRM_HASH_OPERATION_RETRIEVE write TRM_STATUS_OUTPUT_CLAMPED if the arrays have room for fewer keys or values
+    /// than there are. TRM_HASH_OPERATION_REHASH writes TRM_STATUS_COUNT_CLAMPED if source has more than count.max
+    /// keys: the table lacks the others then. TRM_HASH_OPERATION_ERASE_IF writes it if more keys are selected: the
+    /// table has the others then.
     VkDeviceAddress status;
     /// trmGetHasherTimestampCount() queries. Not used in a batch.
     struct TrmTimestamps timestamps;
     /// For TRM_HASH_OPERATION_EXPORT: device address of a uint32_t that receives the number of keys that have been
-    /// written. 0: not wanted.
+    /// written. For TRM_HASH_OPERATION_RETRIEVE: the number of all values, also of those that have not been written. 0:
+    /// not wanted.
     VkDeviceAddress countOut;
     /// For TRM_HASH_OPERATION_STATISTICS: room for a TrmHashStatistics.
     struct TrmRange statistics;
+    /// For TRM_HASH_OPERATION_FIND_OR_INSERT: count.max values. The device writes the value that the table has for each
+    /// key, or all ones if the key found no slot. For TRM_HASH_OPERATION_RETRIEVE: maxValues values. Zeros: not wanted.
+    struct TrmRange valuesOut;
+    /// For TRM_HASH_OPERATION_RETRIEVE: room for count.max + 1 words. The device writes the index of the first value of
+    /// each key of the batch, and behind the last one the number of all values, at most 2^32 - 1.
+    struct TrmRange offsets;
+    /// For TRM_HASH_OPERATION_COUNT: room for count.max words. The device writes the number of values of each key.
+    struct TrmRange counts;
+    /// For TRM_HASH_OPERATION_REHASH: the table that is read. It does not overlap table.
+    struct TrmRange source;
+    /// The capacity of source; otherwise not used.
+    uint32_t sourceCapacity;
+    /// For TRM_HASH_OPERATION_RETRIEVE: the number of values that valuesOut has room for. Values beyond it are not
+    /// written.
+    uint32_t maxValues;
+    /// For TRM_HASH_OPERATION_ERASE_IF and TRM_HASH_OPERATION_EXPORT_IF: the smallest value that selects a key, as an
+    /// unsigned number. Values of 4 bytes are compared with it as 64-bit numbers.
+    uint64_t minValue;
+    /// As minValue, the largest one.
+    uint64_t maxValue;
+    /// For TRM_HASH_OPERATION_RESIZE: the number of keys that the table gets room for, beyond those that it has; on the
+    /// host, or on the device and at most reserve.max.
+    ///
+    /// With these keys, the table is too full if more than three quarters of its slots are in use, those of erased keys
+    /// included, and too empty if fewer than an eighth are. Then it gets as many slots as make the load one half, or
+    /// the next number that is possible. It stays as it is if it has this number and fewer than an eighth of its slots
+    /// are erased, and if it has more than count.max keys.
+    struct TrmCount reserve;
 } TrmHashInfo;
 
 /// The first members of every info struct. Cast a pointer to an info to TrmInfoHeader * to store infos of several types
@@ -1582,18 +1648,21 @@ TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32
 /// TrmResult result = trmCmdHash(commandBuffer, inserter, &insert);
 /// @endcode
 ///
-/// - Commands: one dispatch for TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_CLEAR. Two
-///   for TRM_HASH_OPERATION_STATISTICS. TRM_HASH_OPERATION_EXPORT also fills a word of scratch. Otherwise the hashes of
-///   the keys, a sort by their first bits, and two more, with barriers between them. Changes of TRM_HASH_SCHEME_LINEAR
-///   tables are one to three dispatches. Timestamps and labels if requested.
+/// - Commands: one dispatch for TRM_HASH_OPERATION_FIND, _COUNT, _EXPORT and _CLEAR. Two for
+///   TRM_HASH_OPERATION_STATISTICS, three for TRM_HASH_OPERATION_RETRIEVE. TRM_HASH_OPERATION_EXPORT also fills a word
+///   of scratch. TRM_HASH_OPERATION_FIND_OR_INSERT is an insertion and a search, TRM_HASH_OPERATION_REHASH an export,
+///   clearing and an insertion, TRM_HASH_OPERATION_RESIZE the same behind a dispatch that decides, and
+///   TRM_HASH_OPERATION_ERASE_IF an export and an erasure. Otherwise the hashes of the keys, a sort by their
+///   first bits, and two more, with barriers between them. Changes of TRM_HASH_SCHEME_LINEAR tables are one to three
+///   dispatches. Timestamps and labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read and on the count,
 ///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch, SHADER_STORAGE_WRITE on outputs.
-///   TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_STATISTICS only read the table.
-///   TRM_HASH_OPERATION_EXPORT has ALL_TRANSFER, TRANSFER_WRITE on scratch.
+///   TRM_HASH_OPERATION_FIND, _COUNT, _RETRIEVE, _EXPORT and _STATISTICS only read the table.
+///   Operations that export keys, also to scratch, have ALL_TRANSFER, TRANSFER_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table) and
 ///   after it (uses of the table, reads of the outputs). Two calls with the same scratch need a barrier between them
-///   as well. For TRM_HASH_OPERATION_EXPORT, the barrier for scratch includes ALL_TRANSFER.
+///   as well. For operations that export keys, the barrier for scratch includes ALL_TRANSFER.
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: as trmCmdSort().
@@ -1602,7 +1671,7 @@ TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32
 ///   compute; externally synchronized.
 /// @param info Written ranges must not overlap any other range. Unless this operation clears it, the table was cleared
 ///   with the same capacity by a hasher with the same types, and only hashers have written it since; or it is a copy of
-///   such a table.
+///   such a table, or TRM_HASH_OPERATION_REHASH has written it. The same holds for source and its capacity.
 TrmResult trmCmdHash(VkCommandBuffer commandBuffer, TrmHasher hasher, const struct TrmHashInfo *info);
 
 /// Returns the bytes of scratch that trmCmdBatch() needs for these infos. The result depends on their handles and

@@ -158,6 +158,12 @@ specialization_constants! {
     Change = 34 as "SPEC_CHANGE",
     /// Whether other dispatches change the table at the same time.
     Concurrent = 35 as "SPEC_CONCURRENT",
+    /// Whether a table may have a key several times.
+    Multimap = 36 as "SPEC_MULTIMAP",
+    /// Whether an export selects keys by their values.
+    Selects = 37 as "SPEC_SELECTS",
+    /// Whether a table has its number of slots in device memory.
+    Resizable = 38 as "SPEC_RESIZABLE",
 }
 
 /// Returns [`UserFunction::interface`] of a kernel with these files.

@@ -6,25 +6,45 @@
 #[cfg(rustfmt)]
 #[path = "hash/calls.rs"]
 mod calls;
+#[path = "hash/check.rs"]
+mod check;
 mod common;
 #[path = "hash/concurrent.rs"]
 mod concurrent;
+#[path = "hash/finding.rs"]
+mod finding;
+#[path = "hash/layout.rs"]
+mod layout;
+#[path = "hash/memory.rs"]
+mod memory;
 #[path = "merge/problem.rs"]
 mod merge;
+#[path = "hash/model.rs"]
+mod model;
+#[path = "hash/multimaps.rs"]
+mod multimaps;
 #[path = "hash/recording.rs"]
 mod recording;
 #[path = "hash/refused.rs"]
 mod refused;
+#[path = "hash/rehashing.rs"]
+mod rehashing;
+#[path = "hash/resizing.rs"]
+mod resizing;
 #[path = "hash/results.rs"]
 mod results;
 #[path = "hash/saved.rs"]
 mod saved;
 #[path = "hash/searching.rs"]
 mod searching;
+#[path = "hash/selecting.rs"]
+mod selecting;
 #[path = "sort/problem.rs"]
 mod sort;
 #[path = "hash/table.rs"]
 mod table;
+#[path = "hash/types.rs"]
+mod types;
 
 use common::{coverage, harness};
 use std::process::ExitCode;
@@ -43,14 +63,32 @@ fn main() -> ExitCode {
         results::churn,
         results::slices_without_keys,
         results::workgroups_without_a_slice,
+        finding::insertions_that_find,
+        rehashing::every_format,
+        rehashing::too_small,
+        rehashing::more_keys_than_the_count,
+        rehashing::without_erased_slots,
+        multimaps::every_format,
+        multimaps::many_equal_keys,
+        multimaps::more_equal_keys_than_probes,
+        multimaps::rooms_of_retrievals,
+        multimaps::counts_on_the_device,
+        multimaps::full_tables,
+        multimaps::churn,
+        selecting::selected_exports,
+        selecting::selected_erasures,
+        resizing::growing_and_shrinking,
+        resizing::reserves,
         concurrent::concurrent_operations,
         concurrent::full_tables_without_reuse,
         concurrent::refusals,
         searching::searches_in_shaders,
         searching::insertions_in_shaders,
+        searching::values_in_shaders,
         saved::tables_in_other_memory,
         saved::faults_of_saved_tables,
         saved::faults_of_linear_tables,
+        saved::faults_of_multimaps,
         saved::probes_by_load,
         saved::probes_of_linear_tables_by_load,
         recording::batches_of_tables_sorts_and_merges,
@@ -59,6 +97,8 @@ fn main() -> ExitCode {
         recording::secondary_command_buffers,
         recording::timestamps,
         refused::refusals,
+        refused::operations_of_multimaps,
+        refused::ranges_of_multimaps,
     ];
     harness::run(tests.into(), || coverage::prove("hash", include_str!("hash/coverage.txt")))
 }

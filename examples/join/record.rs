@@ -108,7 +108,8 @@ impl Groups {
         let device = gpu.trommel()?;
         let slots = slots_for(most);
         let value = ValueType::Bytes(value_size);
-        let info = HasherInfo { value, max_count: rows.max(most), max_capacity: slots, ..HasherInfo::keys() };
+        // Cities differ in size. Tables with linear probing spread the orders of a large one over all workgroups.
+        let info = HasherInfo { value, max_count: rows.max(most), max_capacity: slots, ..HasherInfo::keys().linear() };
         let hasher = |operation| Hasher::new(&device, &info.operation(operation));
         let export = hasher(HashOperation::Export)?;
         let sorted = SorterInfo { key: KeyType::U32, value, max_count: most, ..SorterInfo::keys() };

@@ -81,6 +81,50 @@ void run_concurrently(const Engine &engine, const trommel::Device &device, const
     alone.checkTable(info.capacity, table.buffer.mapped, alone.tableSize(info.capacity));
 }
 
+// Inserts the keys of a batch into a multimap: keys that occur several times have as many entries.
+void count_entries(const Engine &engine, const trommel::Device &device, const Batch &batch) {
+    const auto insert_info = trommel::hasherInfo(TRM_HASH_OPERATION_INSERT, TRM_KEY_TYPE_U32);
+    const auto multimaps = trommel::forMultimaps(trommel::withLinearProbing(insert_info));
+    EXPECT(multimaps.flags == TRM_HASHER_CREATE_MULTIMAP_BIT);
+    const trommel::Hasher clear(device, trommel::withOperation(multimaps, TRM_HASH_OPERATION_CLEAR));
+    const trommel::Hasher insert(device, multimaps);
+    const trommel::Hasher count(device, trommel::withOperation(multimaps, TRM_HASH_OPERATION_COUNT));
+    try {
+        trommel::Hasher(device, trommel::withOperation(multimaps, TRM_HASH_OPERATION_FIND_OR_INSERT));
+        EXPECT(!"no error");
+    } catch (const trommel::Error &error) {
+        EXPECT(error.result() == TRM_ERROR_MALFORMED);
+    }
+    const Memory table(engine, insert.tableSize(2 * COUNT) / 4), counts(engine, COUNT);
+    const Memory scratch(engine, insert.scratchSize(COUNT) / 4);
+    auto info = trommel::info<TrmHashInfo>();
+    info.table = table.range();
+    info.capacity = 2 * COUNT;
+    auto all = info;
+    all.count.max = COUNT;
+    all.keys = batch.keys.range();
+    all.counts = counts.range();
+    all.scratch = scratch.scratch();
+    const auto wait_for_writes = [&] {
+        barrier(&engine, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+                VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
+    };
+    begin(&engine);
+    clear.cmdHash(engine.commands, info);
+    wait_for_writes();
+    for (int i = 0; i < 2; ++i) {
+        insert.cmdHash(engine.commands, all);
+        wait_for_writes();
+    }
+    count.cmdHash(engine.commands, all);
+    barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+    submit_and_wait(&engine);
+    std::unordered_map<std::uint32_t, std::uint32_t> model;
+    for (const auto key : batch.words) model[key] += 2;
+    for (std::size_t i = 0; i < COUNT; ++i) EXPECT(counts.buffer.mapped[i] == model[batch.words[i]]);
+    count.checkTable(info.capacity, table.buffer.mapped, count.tableSize(info.capacity));
+}
+
 void run(const Engine &engine) {
     const trommel::Device device(library_info(&engine));
     const auto inserts = trommel::hasherInfo(TRM_HASH_OPERATION_INSERT, TRM_KEY_TYPE_U32, VALUE_WORDS * 4);
@@ -177,6 +221,7 @@ void run(const Engine &engine) {
     std::sort(sorted.begin(), sorted.end());
     EXPECT(to_sort.begins_with(sorted));
     run_concurrently(engine, device, first);
+    count_entries(engine, device, first);
     std::cout << COUNT << " keys inserted and found, 0 wrong\n";
 }
 

@@ -302,7 +302,7 @@ impl Ask {
             all.extend(second.simpler().into_iter().map(|second| Self { second: Some(second), ..*self }));
         }
         all.extend([Self { status: false, ..*self }, Self { hostile: false, ..*self }]);
-        all.extend((0..3).map(|bit| Self { results: self.results & !(1 << bit), ..*self }));
+        all.extend((0..5).map(|bit| Self { results: self.results & !(1 << bit), ..*self }));
         all.extend([Data::Zeros, Data::Sorted, Data::Random].map(|data| Self { data, ..*self }));
         all.retain(|ask| ask != self);
         all

@@ -36,6 +36,9 @@
 #define SPEC_OPERATION 32
 #define SPEC_CHANGE 34
 #define SPEC_CONCURRENT 35
+#define SPEC_MULTIMAP 36
+#define SPEC_SELECTS 37
+#define SPEC_RESIZABLE 38
 
 const uint RADIX_BITS = 8;
 const uint RADIX = 256;
@@ -126,6 +129,7 @@ const uint STATUS_TABLE_FULL = 8;
 const uint TABLE_FORMAT = 1;
 const uint SCHEME_BUCKETED = 0;
 const uint SCHEME_LINEAR = 1;
+const uint SCHEME_MULTIMAP = 2;
 const uint HEADER_BYTES = 256;
 const uint SLICE_SLOTS = 1024;
 const uint BUCKET_WORDS = 16;
@@ -157,6 +161,10 @@ const uint STATISTICS_WORDS = 24;
 const uint MOST_WAITING = 176;
 const uint STATE_USED = 0;
 const uint STATE_MOVED = 1;
+const uint RESIZE_SLICES = 0;
+const uint RESIZE_KEYS = 1;
+const uint RESIZE_EXPORT = 0;
+const uint RESIZE_CLEAR = 1;
 
 struct KeyRange {
     uint first;
@@ -528,6 +536,61 @@ struct HashStatisticsProblem {
 
 struct HashStatisticsPush {
     HashStatisticsProblem problem;
+};
+
+struct HashValuesProblem {
+    uvec2 keys;
+    uvec2 table;
+    uvec2 count;
+    uvec2 status;
+    uvec2 numbers;
+    uvec2 values;
+    uvec2 count_out;
+    uint max_count;
+    uint slices;
+    uint max_values;
+};
+
+struct HashValuesPush {
+    HashValuesProblem problem;
+    uvec2 scratch;
+    uint totals;
+    uint adds_up;
+};
+
+struct HashExportProblem {
+    uvec2 keys;
+    uvec2 values;
+    uvec2 table;
+    uvec2 status;
+    uvec2 count_out;
+    uint max_count;
+    uint slices;
+    uvec2 min_value;
+    uvec2 max_value;
+};
+
+struct HashExportPush {
+    HashExportProblem problem;
+    uvec2 scratch;
+    uint cursor;
+};
+
+struct HashResizeProblem {
+    uvec2 table;
+    uvec2 reserve;
+    uint max_reserve;
+    uint max_count;
+    uint min_slices;
+    uint slices;
+};
+
+struct HashResizePush {
+    HashResizeProblem problem;
+    uvec2 scratch;
+    uint state;
+    uint commands;
+    uint clear_blocks;
 };
 
 struct HashLinearPush {

@@ -1,6 +1,6 @@
 // Makes a table empty: writes its header and marks, and all ones into all slots.
 //
-// In:  nothing.
+// In:  nothing; if RESIZABLE, the new number of slices in scratch.
 // Out: the header, without its unused last words; marks, which LINEAR tables do not have; slots.
 // Workgroups: one for each THREADS * ITEMS blocks of 16 bytes behind the header.
 // Memory order: every word is written once.
@@ -19,6 +19,7 @@ layout(push_constant, scalar) uniform Push {
 
 layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
 
+#include "radix/scratch.glsl"
 #ifdef LINEAR
 #include "hash/linear.glsl"
 #else
@@ -26,11 +27,13 @@ layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
 #endif
 
 void main() {
+    // The header still has the number before.
+    if (RESIZABLE != 0) resizable_slices = Words(scratch_part(args.state)).v[RESIZE_SLICES];
     uint first = linear_group() * THREADS * ITEMS;
     if (linear_group() == 0 && thread_id() == 0) {
         HashHeader header;
         header.format = TABLE_FORMAT | KEY_WORDS << 8 | VALUE_WORDS << 16 | SCHEME << 24;
-        header.slices = args.problem.slices;
+        header.slices = table_slices();
         header.used = 0;
         header.entries = 0;
         header.erased = 0;

@@ -1,7 +1,8 @@
-// Writes the keys of a table and their values, in any order.
+// Writes the keys of a table and their values, in any order. SELECTS: those with values from min_value to max_value.
 //
 // In:  the table; a cursor of zero.
-// Out: keys, and values unless their address is null, up to max_count of them; their number; the status.
+// Out: keys, and values unless their address is null, up to max_count of them; the cursor, which is the number of all;
+//      the number of written ones and the status, but if SELECTS.
 // Workgroups: one for each slice, overflow slices included.
 // Memory order: each workgroup takes its positions by an atomic addition to the cursor.
 // Progress: never waits.
@@ -11,11 +12,13 @@
 #include "core/shared.glsl"
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
-#define PUSH HashPush
+#define PUSH HashExportPush
 
 layout(push_constant, scalar) uniform Push {
     PUSH args;
 };
+
+layout(constant_id = SPEC_SELECTS) const uint SELECTS = 0;
 
 #include "radix/scratch.glsl"
 #ifdef LINEAR
@@ -30,17 +33,32 @@ shared uint sh_count;
 // The position of the first key.
 shared uint sh_begin;
 
+// The value of a slot.
+uvec2 value_address(uvec2 slice, uint slot) {
+    uvec2 address = slot_value(slice, slot);
+    if (slot >= SLICE_SLOTS) address = reserved_value(slot - SLICE_SLOTS);
+    return address;
+}
+
+bool is_at_most(uvec2 a, uvec2 b) { return a.y < b.y || a.y == b.y && a.x <= b.x; }
+
+// Whether the value of a slot selects its key.
+bool is_selected(uvec2 slice, uint slot) {
+    if (SELECTS == 0) return true;
+    Words source = Words(value_address(slice, slot));
+    uvec2 value = uvec2(source.v[0], VALUE_WORDS == 2 ? source.v[1] : 0);
+    return is_at_most(args.problem.min_value, value) && is_at_most(value, args.problem.max_value);
+}
+
 // Writes the key and the value of a slot.
 void export_entry(uint position, uvec2 slice, uint slot) {
     uint key[KEY_WORDS];
-    uvec2 source = slot_value(slice, slot);
+    uvec2 source = value_address(slice, slot);
     if (slot < SLICE_SLOTS) {
         load_slot_key(slice, slot, key);
     } else {
-        uint reserved = slot - SLICE_SLOTS;
         [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = 0xffffffffu;
-        key[KEY_WORDS - 1] -= reserved;
-        source = reserved_value(reserved);
+        key[KEY_WORDS - 1] -= slot - SLICE_SLOTS;
     }
     Words keys = Words(advance(args.problem.keys, bytes_of(position, KEY_WORDS * 4)));
     [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys.v[w] = key[w];
@@ -58,9 +76,10 @@ void write_results() {
 }
 
 void main() {
+    open_table();
     uint slice = linear_group();
     if (slice >= all_slices()) return;
-    if (slice == 0 && thread_id() == 0) write_results();
+    if (SELECTS == 0 && slice == 0 && thread_id() == 0) write_results();
     if (thread_id() == 0) sh_count = 0;
     barrier();
 
@@ -69,19 +88,21 @@ void main() {
     uint own = 0;
     [[unroll]] for (uint k = 0; k < SLICE_SLOTS / THREADS; ++k) {
         uint key[KEY_WORDS];
-        if (load_slot_key(address, k * THREADS + thread_id(), key)) own |= 1u << k;
+        uint slot = k * THREADS + thread_id();
+        if (load_slot_key(address, slot, key) && is_selected(address, slot)) own |= 1u << k;
     }
     if (own != 0) {
         uint at = atomicAdd(sh_count, bitCount(own));
         for (; own != 0; own &= own - 1) sh_slots[at++] = findLSB(own) * THREADS + thread_id();
     }
     if (slice == 0 && thread_id() < 2 && Header(args.problem.table).v[0].reserved[thread_id()] != 0) {
-        sh_slots[atomicAdd(sh_count, 1u)] = SLICE_SLOTS + thread_id();
+        uint slot = SLICE_SLOTS + thread_id();
+        if (is_selected(address, slot)) sh_slots[atomicAdd(sh_count, 1u)] = slot;
     }
     barrier();
 
     // 2. Take their positions, and write them: neighboring threads to neighboring positions.
-    if (thread_id() == 0) sh_begin = atomicAdd(Words(scratch_part(args.state)).v[0], sh_count);
+    if (thread_id() == 0) sh_begin = atomicAdd(Words(scratch_part(args.cursor)).v[0], sh_count);
     barrier();
     for (uint k = thread_id(); k < sh_count && sh_begin + k < args.problem.max_count; k += THREADS) {
         export_entry(sh_begin + k, address, sh_slots[k]);

@@ -134,6 +134,7 @@ Look look_at(uvec4 part, uint key[KEY_WORDS], uint match, uint source, out uint 
 }
 
 void main() {
+    open_table();
     // 1. Each lane loads a key.
     uint count = batch_count();
     uint first = linear_group() * THREADS;

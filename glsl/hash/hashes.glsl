@@ -2,10 +2,25 @@
 
 layout(constant_id = SPEC_KEY_WORDS) const uint KEY_WORDS = 1;
 layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 1;
+// Arrays of the words of a value have room for all, and for one at least.
+const uint MOST_VALUE_WORDS = 3;
+
+// Whether the header has the number of slices, which resize.comp changes. Otherwise the host knows it.
+layout(constant_id = SPEC_RESIZABLE) const uint RESIZABLE = 0;
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Header {
     HashHeader v[];
 };
+
+uint resizable_slices;
+
+// Reads the number of slices of a RESIZABLE table. Every kernel calls it first.
+void open_table() {
+    if (RESIZABLE != 0) resizable_slices = Header(args.problem.table).v[0].slices;
+}
+
+// Number of slices of the table, without overflow slices.
+uint table_slices() { return RESIZABLE != 0 ? resizable_slices : args.problem.slices; }
 
 // Address of the value of a reserved key.
 uvec2 reserved_value(uint reserved) {

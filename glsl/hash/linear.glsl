@@ -12,12 +12,16 @@
 //   one that writes a key: it reads the key from the batch.
 //
 // The value follows the key. Empty slots have values of all ones.
+//
+// MULTIMAP: a key may have several slots, one for each of its values. All keys have fingerprints, so none is reserved.
 
 #include "hash/hashes.glsl"
 
-const uint SCHEME = SCHEME_LINEAR;
+layout(constant_id = SPEC_MULTIMAP) const uint MULTIMAP = 0;
 
-const bool HAS_TAG = KEY_WORDS > 1;
+const uint SCHEME = MULTIMAP != 0 ? SCHEME_MULTIMAP : SCHEME_LINEAR;
+
+const bool HAS_TAG = KEY_WORDS > 1 || MULTIMAP != 0;
 // The words of a slot from which on it has its key and its value.
 const uint KEY_BEGIN = HAS_TAG ? 1 : 0;
 const uint VALUE_BEGIN = KEY_BEGIN + KEY_WORDS;
@@ -28,9 +32,12 @@ const uint ERASED_SLOT = 0xfffffffeu;
 const uint CLAIMED = 0x80000000u;
 const uint NO_SLOT = 0xffffffffu;
 
-uint all_slices() { return args.problem.slices; }
+// Number of slices of a table, with overflow slices, which it does not have.
+uint with_overflow_slices(uint slices) { return slices; }
 
-uint slot_count() { return args.problem.slices * SLICE_SLOTS; }
+uint all_slices() { return table_slices(); }
+
+uint slot_count() { return table_slices() * SLICE_SLOTS; }
 
 uint most_probes() { return min(slot_count(), MOST_LINEAR_PROBES); }
 
@@ -100,8 +107,9 @@ bool are_key(Words words, uint key[KEY_WORDS]) {
 // Whether the slot, which has the state that is wanted, has the key.
 bool has_key(uint slot, uint key[KEY_WORDS]) { return !HAS_TAG || are_key(slot_words(slot, KEY_BEGIN), key); }
 
-// Slots that a search reads at a time, if nothing changes them: up to 32 bytes, which is a sector of a cache line.
-const uint GROUP = SLOT_WORDS <= 2 ? 4 : 1;
+// Slots that a search reads at a time, if nothing changes them: up to 32 bytes, which is a sector of a cache line. One
+// slot if its state is a fingerprint, which other keys may have.
+const uint GROUP = !HAS_TAG && SLOT_WORDS <= 2 ? 4 : 1;
 
 // The states of a group of slots. The last ones are EMPTY_SLOT if the group has one slot.
 uvec4 load_states(uint group) {

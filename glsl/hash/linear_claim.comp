@@ -91,6 +91,7 @@ Claim claim_slot(uint key[KEY_WORDS], uint index) {
 }
 
 void main() {
+    open_table();
     uint count = batch_count();
     if (linear_group() == 0 && thread_id() == 0) {
         write_status();

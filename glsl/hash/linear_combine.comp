@@ -30,6 +30,7 @@ layout(constant_id = SPEC_CHANGE) const uint CHANGE = HASH_ADD;
 #include "hash/publish.glsl"
 
 void main() {
+    open_table();
     uint index = linear_group() * THREADS + thread_id();
     if (index >= batch_count()) return;
     uint slot = item_slots().v[index];

@@ -22,10 +22,10 @@ layout(constant_id = SPEC_CHANGE) const uint CHANGE = HASH_INSERT;
 #include "radix/scratch.glsl"
 #include "hash/linear.glsl"
 #include "hash/batch.glsl"
-#include "hash/values.glsl"
 #include "hash/placed.glsl"
 
 void main() {
+    open_table();
     uint count = batch_count();
     uint index = linear_group() * THREADS + thread_id();
     if (index >= count) return;

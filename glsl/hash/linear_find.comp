@@ -30,6 +30,7 @@ const uint RESULT_WORDS = VALUE_WORDS == 0 ? 1 : VALUE_WORDS;
 shared uint sh_found[THREADS / 32];
 
 void main() {
+    open_table();
     uint count = batch_count();
     uint first = linear_group() * THREADS;
     if (linear_group() == 0 && thread_id() == 0) write_status();

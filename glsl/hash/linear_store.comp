@@ -18,17 +18,15 @@ layout(push_constant, scalar) uniform Push {
     PUSH args;
 };
 
-layout(constant_id = SPEC_CHANGE) const uint CHANGE = HASH_INSERT;
-
 #include "radix/scratch.glsl"
 #include "hash/linear.glsl"
 #include "hash/batch.glsl"
-#include "hash/values.glsl"
 #include "hash/leftovers.glsl"
 #include "hash/placed.glsl"
 #include "hash/publish.glsl"
 
 void main() {
+    open_table();
     uint index = linear_group() * THREADS + thread_id();
     if (index >= batch_count()) return;
     uint slot = item_slots().v[index];

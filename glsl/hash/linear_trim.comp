@@ -1,6 +1,6 @@
 // Makes erased slots empty that no path of a key leads across.
 //
-// In:  the keys of a batch, and in scratch the slots from which they have been erased; the table.
+// In:  the keys of a batch, and in scratch the last slots of their paths from which they have been erased; the table.
 // Out: empty slots; the number of erased slots in the header.
 // Workgroups: one for each THREADS keys at the maximum count, at least one.
 // Memory order: states are read by relaxed atomic loads, and change by compare-and-swap from erased to empty alone. No
@@ -19,12 +19,9 @@ layout(push_constant, scalar) uniform Push {
     PUSH args;
 };
 
-layout(constant_id = SPEC_CHANGE) const uint CHANGE = HASH_ERASE;
-
 #include "radix/scratch.glsl"
 #include "hash/linear.glsl"
 #include "hash/batch.glsl"
-#include "hash/values.glsl"
 #include "hash/placed.glsl"
 
 // Slots behind an erased one that are scanned for keys. Without an empty slot among them, the erased one stays as it
@@ -81,6 +78,7 @@ uint trim(uint slot, uint home) {
 }
 
 void main() {
+    open_table();
     if (thread_id() == 0) sh_emptied = 0;
     barrier();
     uint index = linear_group() * THREADS + thread_id();

@@ -13,7 +13,7 @@ const uint SHARE = 1;
 #endif
 
 // Number of workgroups that have slices. Dispatches may have more.
-uint slice_count() { return (args.problem.slices + SHARE - 1) / SHARE; }
+uint slice_count() { return (table_slices() + SHARE - 1) / SHARE; }
 
 // The home slices of the items that this workgroup may have.
 uint first_home() { return linear_group() * SHARE; }
@@ -29,7 +29,7 @@ bool is_own(uint hash) {
 uint first_bin(uint slice) {
     const uint LAST = (1u << BIN_BITS) - 1;
     // Rounding may move the quotient across one bin, but not across two.
-    float quotient = float(slice) / float(args.problem.slices) * float(LAST + 1);
+    float quotient = float(slice) / float(table_slices()) * float(LAST + 1);
     uint bin = min(uint(max(quotient - 1, 0)), LAST);
     while (bin <= LAST && slice_of(bin << BEGIN_BIT | (1u << BEGIN_BIT) - 1) < slice) ++bin;
     return bin;
@@ -38,9 +38,9 @@ uint first_bin(uint slice) {
 // The positions of the bins of this workgroup: from x to before y.
 uvec2 own_positions() {
     if (BEGIN_BIT == 32) return uvec2(0, batch_count());
-    uint last = min(last_home() + 1, args.problem.slices);
+    uint last = min(last_home() + 1, table_slices());
     uint end = first_bin(last);
     // The bin before may be shared with the next slice.
-    if (last < args.problem.slices && slice_of(end << BEGIN_BIT) < last) ++end;
+    if (last < table_slices() && slice_of(end << BEGIN_BIT) < last) ++end;
     return uvec2(bins().v[first_bin(first_home())], bins().v[end]);
 }

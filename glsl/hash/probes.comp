@@ -38,7 +38,7 @@ uint probes_of(uint key[KEY_WORDS], uint slice, uint slot) {
 #else
     uint first, second;
     hash_key(key, first, second);
-    bool overflows = slice >= args.problem.slices;
+    bool overflows = slice >= table_slices();
     Probe probe = home_probe(first, second);
     if (overflows) probe = overflow_probe(first, second);
     uint probes = overflows ? MOST_PROBES + 1 : 1;
@@ -51,6 +51,7 @@ uint probes_of(uint key[KEY_WORDS], uint slice, uint slot) {
 }
 
 void main() {
+    open_table();
     uint slice = linear_group();
     if (slice >= all_slices()) return;
     for (uint k = thread_id(); k < STATISTICS_BINS; k += THREADS) sh_counts[k] = 0;
@@ -77,7 +78,7 @@ void main() {
     for (uint k = thread_id(); k < STATISTICS_BINS; k += THREADS) {
         if (sh_counts[k] == 0) continue;
         atomicAdd(statistics.v[STATISTICS_PROBES + k], sh_counts[k]);
-        if (slice >= args.problem.slices) atomicAdd(statistics.v[STATISTICS_OVERFLOW_KEYS], sh_counts[k]);
+        if (slice >= table_slices()) atomicAdd(statistics.v[STATISTICS_OVERFLOW_KEYS], sh_counts[k]);
     }
     if (thread_id() == 0 && sh_total != 0) {
         atomicMax(statistics.v[STATISTICS_MOST_PROBES], sh_most);

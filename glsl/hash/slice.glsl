@@ -66,7 +66,7 @@ uint slot_of(uint owner) { return ASSIGNS ? owner - ITEMS_BEGIN : owner; }
 
 uint own_slice() {
 #ifdef OVERFLOW
-    return args.problem.slices + linear_group();
+    return table_slices() + linear_group();
 #else
     return linear_group();
 #endif
@@ -82,7 +82,7 @@ Probe own_probe(uint first, uint second) {
 
 // The slice that a slot belongs to: this one, or its overflow slice. Slots of those have numbers from SLICE_SLOTS on.
 uint slice_of_slot(uint slot) {
-    return slot < SLICE_SLOTS ? own_slice() : args.problem.slices + linear_group() / OVERFLOW_SHARE;
+    return slot < SLICE_SLOTS ? own_slice() : table_slices() + linear_group() / OVERFLOW_SHARE;
 }
 
 // Words that other threads change meanwhile.

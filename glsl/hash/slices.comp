@@ -312,6 +312,7 @@ bool has_items(uint begin, uint end, bool have_moved) {
 #endif
 
 void main() {
+    open_table();
     // 1. Find the items of this workgroup.
     if (linear_group() >= slice_count()) return;
     uvec2 positions = own_positions();

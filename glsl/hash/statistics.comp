@@ -24,13 +24,14 @@ layout(push_constant, scalar) uniform Push {
 #endif
 
 void main() {
+    open_table();
     Words statistics = Words(args.problem.statistics);
     if (thread_id() == 0) {
         HashHeader header = Header(args.problem.table).v[0];
         statistics.v[STATISTICS_KEYS] = header.entries;
         statistics.v[STATISTICS_ERASED_SLOTS] = header.erased;
-        statistics.v[STATISTICS_SLOTS] = args.problem.slices * SLICE_SLOTS;
-        statistics.v[STATISTICS_OVERFLOW_SLOTS] = (all_slices() - args.problem.slices) * SLICE_SLOTS;
+        statistics.v[STATISTICS_SLOTS] = table_slices() * SLICE_SLOTS;
+        statistics.v[STATISTICS_OVERFLOW_SLOTS] = (all_slices() - table_slices()) * SLICE_SLOTS;
     }
     for (uint k = STATISTICS_COUNTED + thread_id(); k < STATISTICS_WORDS; k += THREADS) statistics.v[k] = 0;
 }

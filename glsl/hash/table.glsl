@@ -30,7 +30,7 @@ const uint BUCKET_BITS = SLOT_WORDS == 1 ? 6 : SLOT_WORDS == 2 ? 7 : 8;
 
 uint slice_of(uint first) {
     uint slice, rest;
-    umulExtended(first, args.problem.slices, slice, rest);
+    umulExtended(first, table_slices(), slice, rest);
     return slice;
 }
 
@@ -44,12 +44,12 @@ struct Probe {
 
 Probe home_probe(uint first, uint second) {
     uint slice, rest;
-    umulExtended(first, args.problem.slices, slice, rest);
+    umulExtended(first, table_slices(), slice, rest);
     return Probe(slice, rest >> (32 - BUCKET_BITS), (second % BUCKETS) | 1, ((second >> 16) * MATCHES) >> 16);
 }
 
 Probe overflow_probe(uint first, uint second) {
-    uint slice = args.problem.slices + slice_of(first) / OVERFLOW_SHARE;
+    uint slice = table_slices() + slice_of(first) / OVERFLOW_SHARE;
     uint bucket = (second * 0x9e3779b9u) >> (32 - BUCKET_BITS);
     return Probe(slice, bucket, (first % BUCKETS) | 1, ((first & 0xffff) * MATCHES) >> 16);
 }
@@ -57,10 +57,12 @@ Probe overflow_probe(uint first, uint second) {
 void advance_probe(inout Probe probe) { probe.bucket = (probe.bucket + probe.step) % BUCKETS; }
 
 // Number of overflow slices.
-uint overflow_slices() { return (args.problem.slices + OVERFLOW_SHARE - 1) / OVERFLOW_SHARE; }
+uint overflow_slices() { return (table_slices() + OVERFLOW_SHARE - 1) / OVERFLOW_SHARE; }
 
-// Number of slices, overflow slices included.
-uint all_slices() { return args.problem.slices + overflow_slices(); }
+// Number of slices of a table, with overflow slices.
+uint with_overflow_slices(uint slices) { return slices + (slices + OVERFLOW_SHARE - 1) / OVERFLOW_SHARE; }
+
+uint all_slices() { return with_overflow_slices(table_slices()); }
 
 // The marks of all overflow slices.
 Words marks() { return Words(advance(args.problem.table, uvec2(HEADER_BYTES, 0))); }

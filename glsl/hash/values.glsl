@@ -4,7 +4,6 @@
 // words are combined first: a smaller or larger one makes the lower word the identity. In a second round, only values
 // with this upper word are combined.
 
-const uint MOST_VALUE_WORDS = 3;
 // The neutral value of an operation.
 const uint IDENTITY = CHANGE == HASH_MIN || CHANGE == HASH_AND ? 0xffffffffu : 0;
 const bool ORDERS = CHANGE == HASH_MIN || CHANGE == HASH_MAX;

@@ -54,6 +54,18 @@ inline TrmHasherCreateInfo withConcurrency(TrmHasherCreateInfo made) {
     return made;
 }
 
+/// Returns the info of a hasher for multimaps: see TRM_HASHER_CREATE_MULTIMAP_BIT.
+inline TrmHasherCreateInfo forMultimaps(TrmHasherCreateInfo made) {
+    made.flags |= TRM_HASHER_CREATE_MULTIMAP_BIT;
+    return made;
+}
+
+/// Returns the info of a hasher for tables that grow and shrink: see TRM_HASHER_CREATE_RESIZABLE_BIT.
+inline TrmHasherCreateInfo forResizableTables(TrmHasherCreateInfo made) {
+    made.flags |= TRM_HASHER_CREATE_RESIZABLE_BIT;
+    return made;
+}
+
 /// Returns the info with support for batches.
 inline TrmHasherCreateInfo withBatches(TrmHasherCreateInfo made) {
     made.flags |= TRM_HASHER_CREATE_BATCHES_BIT;

@@ -530,6 +530,8 @@ macro_rules! requests {
         }
 
         /// A group laid out in scratch.
+        // No table lies on the heap.
+        #[allow(clippy::large_enum_variant, reason = "plans are built on the stack")]
         pub(crate) enum AnyTable<'a> {
             $(#[cfg(feature = $feature)] $name(<<crate::$handle as Primitive>::Planner as Planner>::Table<'a>),)*
         }

@@ -68,6 +68,12 @@ pub(crate) enum Groups {
     Indirect { offset: u64, resource: usize },
 }
 
+impl From<u32> for Groups {
+    fn from(groups: u32) -> Self {
+        Self::Fixed(groups)
+    }
+}
+
 /// Push constants of a pass, padded with zeros to the size of the layout: no byte is undefined.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Push([u8; MAX_PUSH_BYTES as usize]);
@@ -277,7 +283,8 @@ impl<'a> Plan<'a> {
         let Some(kernel) = self.variants.get(usize::from(variant)).map(|variant| variant.kernel) else { return };
         let Self { passes, part, .. } = self;
         let waits = self.uploads[part.upload..].iter().any(|upload| usize::from(upload.level) == part.level);
-        let level = (part.level + usize::from(waits) + passes.len() - part.pass) as u8;
+        let last = passes[part.pass..].iter().map(|pass| usize::from(pass.level)).max();
+        let level = last.map_or(part.level + usize::from(waits), |last| last + 1) as u8;
         self.is_full |= passes.try_push(Pass { kernel, variant, level, groups, push, reads, writes }).is_err();
     }
 

@@ -4,7 +4,7 @@ use super::{HashOperation, HashScheme, HasherInfo};
 use crate::radix::MAX_NARROW_COUNT;
 use crate::shared::{
     BUCKET_WORDS, HASH_ADD, HASH_AND, HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT, HASH_INSERT, HASH_MAX, HASH_MIN,
-    HASH_OR, HEADER_BYTES, OVERFLOW_SHARE, RADIX_BITS, SCHEME_BUCKETED, SCHEME_LINEAR, SLICE_SLOTS,
+    HASH_OR, HEADER_BYTES, OVERFLOW_SHARE, RADIX_BITS, SCHEME_BUCKETED, SCHEME_LINEAR, SCHEME_MULTIMAP, SLICE_SLOTS,
 };
 use crate::{Error, KeyType, Result, SorterInfo, ValueType};
 
@@ -25,6 +25,8 @@ pub(crate) struct Format {
     pub(crate) operation: HashOperation,
     pub(crate) scheme: HashScheme,
     pub(crate) concurrent: bool,
+    pub(crate) multimap: bool,
+    pub(crate) resizable: bool,
     pub(crate) max_count: u32,
     pub(crate) max_capacity: u32,
 }
@@ -38,12 +40,20 @@ impl Format {
         if info.value == ValueType::Index {
             return malformed("valueType", "a table stores no indices of items".into());
         }
-        if info.operation.combines() && !matches!(value_words, 1 | 2) {
+        let verb = if info.operation.combines() { "combines" } else { "compares" };
+        if (info.operation.combines() || info.operation.selects()) && !matches!(value_words, 1 | 2) {
             let (operation, bytes) = (info.operation, 4 * value_words);
-            return malformed("valueSize", format!("{operation:?} combines values of 4 or 8 bytes, not of {bytes}"));
+            return malformed("valueSize", format!("{operation:?} {verb} values of 4 or 8 bytes, not of {bytes}"));
         }
         if info.concurrent {
             check_concurrent(info, key_words + value_words)?;
+        }
+        check_multimap(info)?;
+        if info.operation == HashOperation::Resize && !info.resizable {
+            return malformed("flags", "Resize is available for resizable tables alone".into());
+        }
+        if info.operation == HashOperation::Retrieve && value_words == 0 {
+            return malformed("valueType", "a set has no values to be retrieved".into());
         }
         let limited = |argument, value: u32, limit: u32, why| match value {
             0 => Ok(limit),
@@ -56,6 +66,8 @@ impl Format {
             operation: info.operation,
             scheme: info.scheme,
             concurrent: info.concurrent,
+            multimap: info.multimap,
+            resizable: info.resizable,
             max_count: limited("maxCount", info.max_count, MAX_NARROW_COUNT, "the most keys of a batch")?,
             max_capacity: limited(
                 "maxCapacity",
@@ -77,11 +89,34 @@ impl Format {
             HashOperation::And => HASH_AND,
             HashOperation::Or => HASH_OR,
             HashOperation::Increment => HASH_INCREMENT,
-            HashOperation::Insert
-            | HashOperation::Clear
-            | HashOperation::Find
-            | HashOperation::Export
-            | HashOperation::Statistics => HASH_INSERT,
+            _ => HASH_INSERT,
+        }
+    }
+
+    /// The format of another operation on the same tables, as a part of this one.
+    pub(crate) fn part(&self, operation: HashOperation) -> Self {
+        Self { operation, ..*self }
+    }
+
+    /// Number of slices of a table that has been cleared.
+    pub(crate) fn first_slices(&self, info: &super::HashInfo) -> u32 {
+        let is_smaller = self.resizable && info.min_capacity != 0;
+        self.slices_of(if is_smaller { info.min_capacity } else { info.capacity })
+    }
+
+    /// The format of the clearing that gives a table its first number of slots.
+    pub(crate) fn cleared(&self) -> Self {
+        Self { resizable: false, ..self.part(HashOperation::Clear) }
+    }
+
+    /// The format of the change of a table that the operation consists of, or contains.
+    pub(crate) fn change_part(&self) -> Self {
+        match self.operation {
+            HashOperation::FindOrInsert | HashOperation::Rehash | HashOperation::Resize => {
+                self.part(HashOperation::Insert)
+            }
+            HashOperation::EraseIf => self.part(HashOperation::Erase),
+            _ => *self,
         }
     }
 
@@ -130,13 +165,18 @@ impl Format {
     /// # Errors
     /// [`Error::TooSmall`] for none, [`Error::TooLarge`] above the maximum.
     pub(crate) fn check_capacity(&self, capacity: u32) -> Result<()> {
+        self.check_size("capacity", capacity)
+    }
+
+    /// As [`Format::check_capacity`], of the table of an argument.
+    pub(crate) fn check_size(&self, argument: &'static str, capacity: u32) -> Result<()> {
         if capacity == 0 {
-            return Err(Error::TooSmall { argument: "capacity", value: 0, required: 1, max_count: None });
+            return Err(Error::TooSmall { argument, value: 0, required: 1, max_count: None });
         }
         let (value, limit) = (capacity.into(), self.max_capacity.into());
         let is_largest = self.max_capacity == most_slots(self.scheme);
         let why = if is_largest { "the most slots of a table" } else { "the hasher's maxCapacity" };
-        if value > limit { Err(Error::TooLarge { argument: "capacity", value, limit, why }) } else { Ok(()) }
+        if value > limit { Err(Error::TooLarge { argument, value, limit, why }) } else { Ok(()) }
     }
 
     /// Bytes of a table.
@@ -174,7 +214,7 @@ impl Format {
         let words = self.key_words + self.value_words;
         match self.scheme {
             HashScheme::Bucketed => words.next_power_of_two(),
-            HashScheme::Linear => u32::from(self.key_words > 1) + words,
+            HashScheme::Linear => u32::from(self.key_words > 1 || self.multimap) + words,
         }
     }
 
@@ -182,6 +222,7 @@ impl Format {
     pub(crate) fn scheme_number(&self) -> u32 {
         match self.scheme {
             HashScheme::Bucketed => SCHEME_BUCKETED,
+            HashScheme::Linear if self.multimap => SCHEME_MULTIMAP,
             HashScheme::Linear => SCHEME_LINEAR,
         }
     }
@@ -210,6 +251,28 @@ fn check_concurrent(info: &HasherInfo, words: u32) -> Result<()> {
         return malformed(format!("{most}, not {key} and {value}"));
     }
     Ok(())
+}
+
+/// Checks that an operation is one of multimaps, or that the table is none.
+fn check_multimap(info: &HasherInfo) -> Result<()> {
+    let HasherInfo { operation, scheme, multimap, concurrent, .. } = *info;
+    let malformed = |why: String| Err(Error::Malformed { argument: "flags", why });
+    if !multimap {
+        let why = || malformed(format!("{operation:?} is available for multimaps alone"));
+        return if operation.needs_multimap() { why() } else { Ok(()) };
+    }
+    if scheme != HashScheme::Linear {
+        return malformed(format!("{scheme:?} tables are no multimaps"));
+    }
+    if concurrent {
+        return malformed("multimaps have no concurrent operations".into());
+    }
+    let by_key = matches!(operation, HashOperation::Assign | HashOperation::FindOrInsert | HashOperation::EraseIf);
+    if by_key || operation.combines() {
+        malformed(format!("{operation:?} is not available for multimaps"))
+    } else {
+        Ok(())
+    }
 }
 
 /// Words of a key and of a value.

@@ -14,10 +14,17 @@ pub struct HashInfo {
     /// The table: [`crate::hash::table_size`] bytes or more, aligned to 16 bytes; to 64 bytes for speed.
     pub table: Range,
     /// The number of slots that the table was cleared with, from 1 to [`HasherInfo::max_capacity`]. All operations on a
-    /// table have the same capacity.
+    /// table have the same capacity. Of a resizable table ([`HasherInfo::resizable`]), the largest number of slots.
     pub capacity: u32,
+    /// For resizable tables: the number of slots after [`crate::HashOperation::Clear`] and
+    /// [`crate::HashOperation::Rehash`], and the smallest one that [`crate::HashOperation::Resize`] selects. 0:
+    /// `capacity`. Otherwise not used.
+    pub min_capacity: u32,
     /// Number of keys, at most [`HasherInfo::max_count`]. For an export: the number of keys that the arrays have room
-    /// for, on the host. 0 for operations without keys, which clear a table or write its statistics.
+    /// for, on the host. For [`crate::HashOperation::Rehash`]: the most keys that `source` may have, on the host. For
+    /// [`crate::HashOperation::EraseIf`]: the most keys that are removed, on the host. For
+    /// [`crate::HashOperation::Resize`]: the most keys that are moved, on the host. 0 for operations without keys,
+    /// which clear a table or write its statistics.
     pub count: Count,
     /// `count.max` keys. An export writes them; other operations read them.
     pub keys: Range,
@@ -25,8 +32,39 @@ pub struct HashInfo {
     /// value of each key, or all ones if the table does not have the key. An export writes the value of each key. For
     /// both, [`Range::NONE`]: values are not wanted. Otherwise not used.
     pub values: Range,
-    /// For a search: `count.max` bits, rounded up to whole words. Bit `i % 32` of word `i / 32` is set if the table has
-    /// key `i`. [`Range::NONE`]: not wanted.
+    /// For [`crate::HashOperation::FindOrInsert`]: `count.max` values. The device writes the value that the table has
+    /// for each key, or all ones if the key found no slot. For [`crate::HashOperation::Retrieve`]: `max_values` values.
+    /// [`Range::NONE`]: not wanted.
+    pub values_out: Range,
+    /// For [`crate::HashOperation::Retrieve`]: the number of values that `values_out` has room for. Values beyond it
+    /// are not written.
+    pub max_values: u32,
+    /// For [`crate::HashOperation::Retrieve`]: room for `count.max + 1` words. The device writes the index of the first
+    /// value of each key of the batch, and behind the last one the number of all values, at most 2^32 - 1.
+    pub offsets: Range,
+    /// For [`crate::HashOperation::Count`]: room for `count.max` words. The device writes the number of values of each
+    /// key.
+    pub counts: Range,
+    /// For [`crate::HashOperation::Rehash`]: the table that is read. It does not overlap `table`.
+    pub source: Range,
+    /// The capacity of `source`; otherwise not used.
+    pub source_capacity: u32,
+    /// For [`crate::HashOperation::Resize`]: the number of keys that the table gets room for, beyond those that it has;
+    /// on the host, or on the device and at most `reserve.max`.
+    ///
+    /// With these keys, the table is too full if more than three quarters of its slots are in use, those of erased keys
+    /// included, and too empty if fewer than an eighth are. Then it gets as many slots as make the load one half, or
+    /// the next number that is possible. It stays as it is if it has this number and fewer than an eighth of its slots
+    /// are erased, and if it has more than `count.max` keys.
+    pub reserve: Count,
+    /// For [`crate::HashOperation::EraseIf`] and [`crate::HashOperation::ExportIf`]: the smallest value that selects a
+    /// key, as an unsigned number. Values of 4 bytes are compared with it as 64-bit numbers.
+    pub min_value: u64,
+    /// As `min_value`, the largest one.
+    pub max_value: u64,
+    /// For a search, and for [`crate::HashOperation::FindOrInsert`]: `count.max` bits, rounded up to whole words. Bit
+    /// `i % 32` of word `i / 32` is set if the table has key `i`, after the insertion if there is one.
+    /// [`Range::NONE`]: not wanted.
     pub found: Range,
     /// For insertions, which are all operations that insert keys: room for `count.max` keys. The device writes the keys
     /// that found no slot, in any order; of equal keys of the batch, each one. [`Range::NONE`]: not wanted.
@@ -36,15 +74,20 @@ pub struct HashInfo {
     /// For insertions: device address of a `u32` that receives the number of keys that found no slot. 0: not wanted;
     /// then the left over keys are not written either.
     pub leftover_count: vk::DeviceAddress,
-    /// For an export: device address of a `u32` that receives the number of keys that have been written. 0: not wanted.
+    /// For an export: device address of a `u32` that receives the number of keys that have been written. For
+    /// [`crate::HashOperation::Retrieve`]: the number of all values, also of those that have not been written. 0: not
+    /// wanted.
     pub count_out: vk::DeviceAddress,
     /// For [`crate::HashOperation::Statistics`]: room for a [`crate::HashStatistics`].
     pub statistics: Range,
     /// [`Hasher::scratch_size`] bytes or more.
     pub scratch: Scratch,
     /// Device address of a `u32` that receives [`crate::STATUS_COUNT_CLAMPED`] and [`crate::STATUS_TABLE_FULL`] bits;
-    /// of an export [`crate::STATUS_OUTPUT_CLAMPED`], if the arrays have room for fewer keys than the table has. 0: no
-    /// status. Not written by operations without keys.
+    /// of an export, and of [`crate::HashOperation::Retrieve`], [`crate::STATUS_OUTPUT_CLAMPED`], if the arrays have
+    /// room for fewer keys or values than there are. [`crate::HashOperation::Rehash`] writes `STATUS_COUNT_CLAMPED` if
+    /// `source` has more than `count.max` keys: the table lacks the others then. [`crate::HashOperation::EraseIf`]
+    /// writes it if more keys are selected: the table has the others then. 0: no status. Not written by
+    /// operations that clear a table or write its statistics.
     pub status: vk::DeviceAddress,
     /// The queries for timestamps of the passes: [`Hasher::timestamp_count`] of them. Not in a batch.
     pub timestamps: Option<Timestamps>,
@@ -127,8 +170,9 @@ impl Hasher {
     }
 
     /// Bytes of scratch that suffice for every batch of at most `max_count` keys. Non-decreasing in `max_count`. 0 for
-    /// searches, for statistics and for clearing, one word for an export. Changes of a table need 4 to 32 bytes for
-    /// each key, 4 or 8 with [`crate::HashScheme::Linear`].
+    /// searches, for counts, for statistics and for clearing, one word for an export. Changes of a table need 4 to 32
+    /// bytes for each key, 4 or 8 with [`crate::HashScheme::Linear`]. [`crate::HashOperation::Rehash`] needs room for
+    /// the keys and values in addition, [`crate::HashOperation::Retrieve`] a word for each workgroup.
     ///
     /// # Errors
     /// [`crate::Error::TooLarge`] above [`HasherInfo::max_count`].
@@ -154,20 +198,24 @@ impl Hasher {
         describe(self, info)
     }
 
-    /// Appends an operation on a table to `command_buffer`: one compute dispatch for a search, an export and for
-    /// clearing; two for statistics; otherwise the hashes of the keys, a sort, and two more, with barriers between
-    /// them. Changes of [`crate::HashScheme::Linear`] tables are one to three dispatches. An export also fills a word
-    /// of scratch. Keys and values of the table are the same on every device afterwards, unless keys are left over
-    /// (which ones is not determined) or operations are concurrent. The places of keys in the table differ.
+    /// Appends an operation on a table to `command_buffer`: one compute dispatch for a search, a count, an export and
+    /// for clearing; two for statistics, three to retrieve values; otherwise the hashes of the keys, a sort, and two
+    /// more, with barriers between them. Changes of [`crate::HashScheme::Linear`] tables are one to three dispatches.
+    /// An export also fills a word of scratch. Operations that consist of others are:
+    /// [`crate::HashOperation::FindOrInsert`], an insertion and a search; [`crate::HashOperation::Rehash`], an export,
+    /// clearing and an insertion; [`crate::HashOperation::Resize`], the same behind a dispatch that decides;
+    /// [`crate::HashOperation::EraseIf`], an export and an erasure. Keys and values of the table
+    /// are the same on every device afterwards, unless keys are left over (which ones is not determined) or operations
+    /// are concurrent. The places of keys in the table differ.
     ///
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on keys, on values that are read and on the count,
     ///   `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on the table and on scratch, `SHADER_STORAGE_WRITE` on outputs.
-    ///   A search, an export and statistics only read the table. An export has `ALL_TRANSFER`, `TRANSFER_WRITE` on
-    ///   scratch.
+    ///   A search, a count, a retrieval, an export and statistics only read the table. Operations
+    ///   that export keys, also to scratch, have `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch.
     /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE`.
     /// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table,
-    ///   earlier use of scratch) and after it (uses of the table, reads of the outputs). For an export, the barrier for
-    ///   scratch includes `ALL_TRANSFER`.
+    ///   earlier use of scratch) and after it (uses of the table, reads of the outputs). For operations that
+    ///   export keys, the barrier for scratch includes `ALL_TRANSFER`.
     /// - State: the compute pipeline and the push constants are overwritten.
     /// - Waiting: as [`crate::Sorter::cmd_sort`].
     ///
@@ -181,7 +229,8 @@ impl Hasher {
     /// execution. Until then, ranges and scratch are valid, in buffers with the usages that [`Range`] and [`Scratch`]
     /// require. Unless this operation clears it, the table was cleared with the same capacity by a hasher with the same
     /// types and the same scheme, and only hashers have written it since, or shaders by functions of
-    /// [`crate::hash::LINEAR_GLSL`]; or it is a copy of such a table.
+    /// [`crate::hash::LINEAR_GLSL`]; or it is a copy of such a table, or [`crate::HashOperation::Rehash`] has written
+    /// it. The same holds for [`HashInfo::source`] and its capacity.
     pub unsafe fn cmd_hash(&self, command_buffer: vk::CommandBuffer, info: &HashInfo) -> Result<()> {
         // SAFETY: the caller's promises are the same.
         unsafe { record_one(self, command_buffer, info) }

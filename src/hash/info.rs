@@ -56,11 +56,27 @@ pub enum HashOperation {
     Export,
     /// Writes how full the table is and how many probes its keys take: [`crate::HashStatistics`].
     Statistics,
+    /// As `Insert`. Then writes for each key the value that the table has, which may be that of an earlier insertion.
+    FindOrInsert,
+    /// Makes the table empty and inserts all keys and values of another table, which may have another capacity.
+    Rehash,
+    /// Writes for each key how many values a multimap has: [`HasherInfo::multimap`].
+    Count,
+    /// Writes for each key all values that a multimap has, one key's behind the other's, and the offset of each key.
+    Retrieve,
+    /// Removes the keys with values from [`crate::HashInfo::min_value`] to [`crate::HashInfo::max_value`]. Values have
+    /// 4 or 8 bytes, as for `ExportIf`. Not for multimaps.
+    EraseIf,
+    /// As `Export`, of the keys with values from [`crate::HashInfo::min_value`] to [`crate::HashInfo::max_value`].
+    ExportIf,
+    /// Changes the number of slots of a resizable table ([`HasherInfo::resizable`]) if it is too full or too empty. The
+    /// device decides: see [`crate::HashInfo::reserve`].
+    Resize,
 }
 
 impl HashOperation {
     /// All operations.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 20] = [
         Self::Clear,
         Self::Insert,
         Self::Assign,
@@ -74,31 +90,64 @@ impl HashOperation {
         Self::Increment,
         Self::Export,
         Self::Statistics,
+        Self::FindOrInsert,
+        Self::Rehash,
+        Self::Count,
+        Self::Retrieve,
+        Self::EraseIf,
+        Self::ExportIf,
+        Self::Resize,
     ];
 
     /// Whether the operation applies a batch of keys to the table.
     pub(crate) const fn changes(self) -> bool {
-        !matches!(self, Self::Clear | Self::Find | Self::Export | Self::Statistics)
+        let writes_none = matches!(self, Self::Find | Self::Statistics | Self::Count | Self::Retrieve);
+        !writes_none && !self.exports() && !matches!(self, Self::Clear)
     }
 
     /// Whether the operation inserts the keys that the table does not have.
     pub const fn inserts(self) -> bool {
-        self.changes() && !matches!(self, Self::Erase)
+        self.changes() && !matches!(self, Self::Erase | Self::EraseIf)
     }
 
     /// Whether the operation reads values of the batch.
     pub const fn reads_values(self) -> bool {
+        self.inserts() && !matches!(self, Self::Increment | Self::Rehash | Self::Resize)
+    }
+
+    /// Whether keys that find no slot have values.
+    pub(crate) const fn has_leftover_values(self) -> bool {
         self.inserts() && !matches!(self, Self::Increment)
     }
 
     /// Whether the operation has an array of keys.
     pub(crate) const fn has_keys(self) -> bool {
+        self.has_count() && !matches!(self, Self::Rehash | Self::EraseIf | Self::Resize)
+    }
+
+    /// Whether the operation has a maximum number of keys, and a status.
+    pub(crate) const fn has_count(self) -> bool {
         !matches!(self, Self::Clear | Self::Statistics)
     }
 
     /// Whether the operation reads keys of the batch.
     pub(crate) const fn reads_keys(self) -> bool {
-        self.has_keys() && !matches!(self, Self::Export)
+        self.has_keys() && !self.exports()
+    }
+
+    /// Whether the operation writes keys of the table.
+    pub const fn exports(self) -> bool {
+        matches!(self, Self::Export | Self::ExportIf)
+    }
+
+    /// Whether the operation selects keys by their values.
+    pub const fn selects(self) -> bool {
+        matches!(self, Self::ExportIf | Self::EraseIf)
+    }
+
+    /// Whether the operation is one on multimaps alone.
+    pub(crate) const fn needs_multimap(self) -> bool {
+        matches!(self, Self::Count | Self::Retrieve)
     }
 
     /// Whether the operation writes the table.
@@ -108,12 +157,13 @@ impl HashOperation {
 
     /// Whether the operation writes values of the batch.
     pub(crate) const fn writes_values(self) -> bool {
-        matches!(self, Self::Find | Self::Export)
+        self.exports() || matches!(self, Self::Find)
     }
 
     /// Whether the operation combines the values of equal keys.
     pub(crate) const fn combines(self) -> bool {
-        self.inserts() && !matches!(self, Self::Insert | Self::Assign)
+        let is_simple = matches!(self, Self::Insert | Self::Assign | Self::FindOrInsert);
+        self.inserts() && !is_simple && !matches!(self, Self::Rehash | Self::Resize)
     }
 }
 
@@ -138,6 +188,17 @@ pub struct HasherInfo {
     /// Of equal keys, any one provides the value. A search takes keys with a value of all ones as absent: they may be
     /// about to be inserted. Slots of erased keys are not used again.
     pub concurrent: bool,
+    /// The table may have a key several times, with a value each. [`HashOperation::Insert`] inserts all items of a
+    /// batch, [`HashOperation::Erase`] removes all values of a key, and [`HashOperation::Find`] writes any one.
+    /// [`HashOperation::Count`] and [`HashOperation::Retrieve`] write how many there are, and all of them. The other
+    /// operations are `Clear`, `Export`, `Rehash` and `Statistics`. For [`HashScheme::Linear`].
+    ///
+    /// The times of all operations on a key grow with the number of its values, of which there are at most 16,384.
+    pub multimap: bool,
+    /// The number of slots of the table is in the table: from [`crate::HashInfo::min_capacity`] to
+    /// [`crate::HashInfo::capacity`], for which it has memory. [`HashOperation::Resize`] changes it. All hashers of
+    /// such a table have this flag.
+    pub resizable: bool,
     /// Maximum count of a batch. 0: 2^30, the largest.
     pub max_count: u32,
     /// Maximum capacity of a table. 0: the largest, 2^31, or 2^30 with linear probing. Changes of
@@ -159,6 +220,8 @@ impl HasherInfo {
             operation: HashOperation::Insert,
             scheme: HashScheme::Bucketed,
             concurrent: false,
+            multimap: false,
+            resizable: false,
             max_count: 0,
             max_capacity: 0,
             batches: false,
@@ -184,6 +247,16 @@ impl HasherInfo {
     /// The same hasher for an operation that runs at the same time as others.
     pub const fn concurrent(self) -> Self {
         Self { concurrent: true, ..self }
+    }
+
+    /// The same hasher for tables that may have a key several times.
+    pub const fn multimap(self) -> Self {
+        Self { multimap: true, ..self }
+    }
+
+    /// The same hasher for tables that grow and shrink.
+    pub const fn resizable(self) -> Self {
+        Self { resizable: true, ..self }
     }
 
     /// The same hasher with support for batches.

@@ -11,6 +11,7 @@ shared_constants! {
     /// Schemes of tables, in the high byte of `HashHeader::format`.
     const SCHEME_BUCKETED = 0;
     const SCHEME_LINEAR = 1;
+    const SCHEME_MULTIMAP = 2;
     /// Bytes before the first slice of a table.
     const HEADER_BYTES = 256;
     /// Slots of a slice. One workgroup changes a slice.
@@ -63,6 +64,12 @@ shared_constants! {
     const STATE_USED = 0;
     /// The word of the state that says whether keys have moved from overflow slices to their home slices.
     const STATE_MOVED = 1;
+    /// The words of a resized table: its new number of slices, and the number of keys that move.
+    const RESIZE_SLICES = 0;
+    const RESIZE_KEYS = 1;
+    /// Its commands.
+    const RESIZE_EXPORT = 0;
+    const RESIZE_CLEAR = 1;
 }
 
 shared_structs! {
@@ -120,6 +127,88 @@ shared_structs! {
         problem: HashStatisticsProblem,
     }
 
+    /// The values of keys of a multimap.
+    struct HashValuesProblem {
+        keys: Address,
+        table: Address,
+        count: Address,
+        status: Address,
+        /// Receives the number of values of each key, or the index of its first value, and behind the last one the
+        /// number of all.
+        numbers: Address,
+        /// Receives the values; may be null.
+        values: Address,
+        /// Receives the number of all values; may be null.
+        count_out: Address,
+        max_count: u32,
+        /// Number of slices of the table.
+        slices: u32,
+        /// Number of values that `values` has room for.
+        max_values: u32,
+    }
+
+    /// Push constants of the kernels that write values of a multimap.
+    struct HashValuesPush {
+        problem: HashValuesProblem,
+        scratch: Address,
+        /// Part of scratch: a word for each workgroup: the number of values of its keys, or of all keys before them.
+        totals: u32,
+        /// 1: numbers of values are added up. Otherwise 0.
+        adds_up: u32,
+    }
+
+    /// An export.
+    struct HashExportProblem {
+        keys: Address,
+        /// Receives the values; may be null.
+        values: Address,
+        table: Address,
+        status: Address,
+        /// Receives the number of keys that have been written; may be null.
+        count_out: Address,
+        /// Number of keys that the arrays have room for.
+        max_count: u32,
+        /// Number of slices of the table, without overflow slices.
+        slices: u32,
+        /// The smallest and the largest value that select a key: the lower word first.
+        min_value: [u32; 2],
+        max_value: [u32; 2],
+    }
+
+    /// Push constants of the kernels of exports.
+    struct HashExportPush {
+        problem: HashExportProblem,
+        scratch: Address,
+        /// Part of scratch: the number of positions that have been taken.
+        cursor: u32,
+    }
+
+    /// A change of the number of slots.
+    struct HashResizeProblem {
+        table: Address,
+        /// The number of keys to make room for; may be null: `max_reserve`.
+        reserve: Address,
+        max_reserve: u32,
+        /// Most keys that can move.
+        max_count: u32,
+        /// The smallest number of slices, without overflow slices.
+        min_slices: u32,
+        /// The largest one.
+        slices: u32,
+    }
+
+    /// Push constants of the kernels that decide the number of slots.
+    struct HashResizePush {
+        problem: HashResizeProblem,
+        scratch: Address,
+        /// Part of scratch: the words `RESIZE_SLICES` and `RESIZE_KEYS`.
+        state: u32,
+        /// Part of scratch: the commands `RESIZE_EXPORT` and `RESIZE_CLEAR`.
+        commands: u32,
+        /// Blocks of 16 bytes that a workgroup clears.
+        clear_blocks: u32,
+    }
+
     /// Push constants of the kernels of tables with linear probing.
     struct HashLinearPush {
         problem: HashProblem,
@@ -148,8 +237,7 @@ shared_structs! {
         /// Part of scratch: a bit for each position. One of a slice is set if keys have moved there from its overflow
         /// slice.
         moved: u32,
-        /// Part of scratch: two words, `STATE_USED` and `STATE_MOVED`. For an export: the number of positions that have
-        /// been taken.
+        /// Part of scratch: words of the state of a change (`STATE_USED`) or of a resized table (`RESIZE_SLICES`).
         state: u32,
         /// Part of scratch: the first position of each bin of the sort, and the number of items.
         bins: u32,
@@ -172,7 +260,15 @@ macro_rules! folder_kernels {
                 /// Makes a table empty.
                 HashClear = "hash_clear",
                     push HashPush, memory [HashHeader],
-                    [Threads, Lanes, Items, KeyWords, ValueWords];
+                    [Threads, Lanes, Items, KeyWords, ValueWords, Resizable];
+                /// Decides the number of slots of a table.
+                HashResize = "hash_resize",
+                    push HashResizePush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, MaxGroupsX, Resizable];
+                /// As `HashResize`, of a table with linear probing.
+                HashLinearResize = "hash_linear_resize",
+                    push HashResizePush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, MaxGroupsX, Multimap, Resizable];
                 /// Hashes the keys of a batch.
                 HashKeys = "hash_keys",
                     push HashPush, memory [HashHeader],
@@ -184,71 +280,95 @@ macro_rules! folder_kernels {
                 /// Applies a batch to the slices of a table: one workgroup each.
                 HashSlices = "hash_slices",
                     push HashPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords, BeginBit, Change];
+                    [Threads, Lanes, KeyWords, ValueWords, BeginBit, Change, Resizable];
                 /// As `HashSlices`, the items that have no place there, to the overflow slices.
                 HashOverflow = "hash_overflow",
                     push HashPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords, BeginBit, Change];
+                    [Threads, Lanes, KeyWords, ValueWords, BeginBit, Change, Resizable];
                 /// Writes the keys and values of a table.
                 HashExport = "hash_export",
-                    push HashPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords];
+                    push HashExportPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, Selects, Resizable];
+                /// Writes the number of keys that a selection has written, and the status.
+                HashSelected = "hash_selected",
+                    push HashExportPush, memory [],
+                    [Threads, Lanes];
                 /// Writes the statistics that the header of a table has.
                 HashStatistics = "hash_statistics",
                     push HashStatisticsPush, memory [HashHeader],
-                    [Threads, Lanes];
+                    [Threads, Lanes, Resizable];
                 /// Counts the keys of a table by their number of probes.
                 HashProbes = "hash_probes",
-                    push HashStatisticsPush, memory [],
-                    [Threads, Lanes, KeyWords, ValueWords];
+                    push HashStatisticsPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, Resizable];
                 /// Makes a table with linear probing empty.
                 HashLinearClear = "hash_linear_clear",
                     push HashPush, memory [HashHeader],
-                    [Threads, Lanes, Items, KeyWords, ValueWords];
+                    [Threads, Lanes, Items, KeyWords, ValueWords, Multimap, Resizable];
                 /// Finds the slots of the keys of a batch, and claims new ones.
                 HashLinearClaim = "hash_linear_claim",
                     push HashLinearPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords, Change, Concurrent];
-                /// Elects the item that provides the value of each slot.
-                HashLinearElect = "hash_linear_elect",
-                    push HashLinearPush, memory [],
-                    [Threads, Lanes, KeyWords, ValueWords, Change];
-                /// Stores keys of several words, and the values of elected items.
-                HashLinearStore = "hash_linear_store",
+                    [Threads, Lanes, KeyWords, ValueWords, Change, Concurrent, Multimap, Resizable];
+                /// Inserts a batch into a multimap.
+                HashLinearAppend = "hash_linear_append",
+                    push HashLinearPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, Multimap, Resizable];
+                /// Lists the items of a batch that found no slot.
+                HashLinearList = "hash_linear_list",
                     push HashLinearPush, memory [],
                     [Threads, Lanes, KeyWords, ValueWords];
+                /// Counts the values of each key of a batch in a multimap.
+                HashLinearCount = "hash_linear_count",
+                    push HashValuesPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, Multimap, Resizable];
+                /// Adds up the numbers of values of all workgroups.
+                HashTotals = "hash_totals",
+                    push HashValuesPush, memory [],
+                    [Threads, Lanes];
+                /// Writes the values of each key of a batch in a multimap.
+                HashLinearRetrieve = "hash_linear_retrieve",
+                    push HashValuesPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, Multimap, Resizable];
+                /// Elects the item that provides the value of each slot.
+                HashLinearElect = "hash_linear_elect",
+                    push HashLinearPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, Change, Multimap, Resizable];
+                /// Stores keys of several words, and the values of elected items.
+                HashLinearStore = "hash_linear_store",
+                    push HashLinearPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, Multimap, Resizable];
                 /// Combines the values of items with those of their slots.
                 HashLinearCombine = "hash_linear_combine",
-                    push HashLinearPush, memory [],
-                    [Threads, Lanes, KeyWords, ValueWords, Change];
+                    push HashLinearPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, Change, Multimap, Resizable];
                 /// Erases keys from a table with linear probing.
                 HashLinearErase = "hash_linear_erase",
                     push HashLinearPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords];
+                    [Threads, Lanes, KeyWords, ValueWords, Multimap, Resizable];
                 /// Makes erased slots empty.
                 HashLinearTrim = "hash_linear_trim",
                     push HashLinearPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords];
+                    [Threads, Lanes, KeyWords, ValueWords, Multimap, Resizable];
                 /// Looks keys up in a table with linear probing.
                 HashLinearFind = "hash_linear_find",
-                    push HashLinearPush, memory [],
-                    [Threads, Lanes, KeyWords, ValueWords, Concurrent];
+                    push HashLinearPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, Concurrent, Multimap, Resizable];
                 /// As `HashExport`, of a table with linear probing.
                 HashLinearExport = "hash_linear_export",
-                    push HashPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords];
+                    push HashExportPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, Multimap, Selects, Resizable];
                 /// As `HashStatistics`, of a table with linear probing.
                 HashLinearStatistics = "hash_linear_statistics",
                     push HashStatisticsPush, memory [HashHeader],
-                    [Threads, Lanes];
+                    [Threads, Lanes, Resizable];
                 /// As `HashProbes`, of a table with linear probing.
                 HashLinearProbes = "hash_linear_probes",
-                    push HashStatisticsPush, memory [],
-                    [Threads, Lanes, KeyWords, ValueWords];
+                    push HashStatisticsPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, Multimap, Resizable];
                 /// Looks keys up.
                 HashFind = "hash_find",
                     push HashPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords];
+                    [Threads, Lanes, KeyWords, ValueWords, Resizable];
             }
             emulated {
                 HashFindEmulated = "hash_find_emulated", of HashFind;

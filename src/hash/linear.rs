@@ -26,6 +26,10 @@ impl<'a> LinearChange<'a> {
         let owners = if elects(&steps) { layout.range(steps.scratch, bytes)? } else { Range::NONE };
         Ok(Self { steps, slots, owners })
     }
+
+    pub(super) fn steps(&self) -> &Steps<'a> {
+        &self.steps
+    }
 }
 
 impl PlanSource for LinearChange<'_> {
@@ -39,8 +43,16 @@ impl PlanSource for LinearChange<'_> {
                 }
             }
             operation => {
-                self.add_claim(plan);
+                if self.steps.format().multimap {
+                    self.add_append(plan);
+                } else {
+                    self.add_claim(plan);
+                }
                 if is_empty {
+                    return;
+                }
+                if self.steps.format().multimap || self.steps.format().concurrent {
+                    self.add_list(plan);
                     return;
                 }
                 if operation.combines() {
@@ -59,7 +71,8 @@ impl PlanSource for LinearChange<'_> {
 /// Whether one item of those with equal keys must be found that provides the value.
 fn elects(steps: &Steps<'_>) -> bool {
     let format = steps.format();
-    format.operation.reads_values() && format.value_words != 0 && !format.operation.combines() && !format.concurrent
+    let is_any = format.concurrent || format.multimap;
+    format.operation.reads_values() && format.value_words != 0 && !format.operation.combines() && !is_any
 }
 
 /// A minimum or maximum of two words takes two rounds. See glsl/hash/values.glsl.
@@ -76,7 +89,7 @@ impl LinearChange<'_> {
     fn add_round(&self, plan: &mut Plan<'_>, kernel: Kernel, sets: [Resources; 2], round: u32) {
         let Self { steps, slots, owners } = self;
         // Parts without bytes are not accessed.
-        let part = |part: Range| if part == Range::NONE { 0 } else { steps.part(part.address) };
+        let part = |part: Range| if part == Range::NONE { 0 } else { steps.part_number(part.address) };
         let push = HashLinearPush {
             problem: steps.problem,
             scratch: steps.scratch.into(),
@@ -113,6 +126,23 @@ impl LinearChange<'_> {
         let outputs = [self.steps.statuses(), ("leftover_counts", word(self.steps.problem.count_out))];
         let writes = set(plan, &outputs).union(self.slots(plan)).union(self.owners(plan)).union(table);
         self.add_pass(plan, Kernel::HashLinearClaim, [items.union(table), writes]);
+    }
+
+    fn add_append(&self, plan: &mut Plan<'_>) {
+        let (items, table) = (self.items(plan), self.table(plan));
+        let outputs = [self.steps.statuses(), ("leftover_counts", word(self.steps.problem.count_out))];
+        let writes = set(plan, &outputs).union(self.slots(plan)).union(table);
+        self.add_pass(plan, Kernel::HashLinearAppend, [items.union(table), writes]);
+    }
+
+    /// Lists the items without a slot, if the caller wants to know of them.
+    fn add_list(&self, plan: &mut Plan<'_>) {
+        let leftovers = self.leftovers(plan);
+        if leftovers == Resources::default() {
+            return;
+        }
+        let reads = self.items(plan).union(self.slots(plan)).union(leftovers);
+        self.add_pass(plan, Kernel::HashLinearList, [reads, leftovers]);
     }
 
     fn add_elect(&self, plan: &mut Plan<'_>) {

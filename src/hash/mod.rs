@@ -8,6 +8,7 @@
 //! keys of each slice of the table in shared memory. A query probes buckets directly. [`HashScheme::Linear`] is another
 //! scheme: one invocation finds the slot of a key.
 
+mod export;
 mod format;
 mod hasher;
 #[cfg(feature = "host")]
@@ -19,12 +20,14 @@ mod interface;
 mod linear;
 mod plan;
 mod planner;
+mod resize;
 mod saved;
 mod slices;
 mod statistics;
 #[cfg(test)]
 #[cfg(feature = "hash")]
 mod tests;
+mod values;
 
 /// The text of `trommel_hash.glsl`, which searches tables in an application's own shaders. Its head says how it is
 /// included.
@@ -33,6 +36,10 @@ pub const GLSL: &str = include_str!("../../glsl/lib/trommel_hash.glsl");
 /// The text of `trommel_hash_linear.glsl`, by which shaders of an application search and change tables with linear
 /// probing. Its head says how it is included.
 pub const LINEAR_GLSL: &str = include_str!("../../glsl/lib/trommel_hash_linear.glsl");
+
+/// The text of `trommel_hash_multimap.glsl`, by which shaders of an application read the values of the keys of
+/// multimaps. Its head says how it is included.
+pub const MULTIMAP_GLSL: &str = include_str!("../../glsl/lib/trommel_hash_multimap.glsl");
 
 pub use format::table_size;
 pub use hasher::{HashInfo, Hasher};

@@ -1,25 +1,29 @@
 //! The plan of an operation on a table.
 
+use super::export::Export;
 use super::format::Format;
 use super::hasher::HashInfo;
 use super::linear::LinearChange;
 use super::planner::{Group, HashPlanner};
+use super::resize::Resize;
 use super::slices::BucketedChange;
 use super::statistics::HashStatistics;
+use super::values::ValuesOfKeys;
 use super::{HashOperation, HashScheme};
 use crate::core::memory::Range;
 use crate::core::pipelines::Variant;
-use crate::core::plan::{Content, Groups, Plan, Push, Resources};
+use crate::core::plan::{Groups, Plan, Push, Resources};
 use crate::core::primitive::{PlanSource, Planner as _};
 use crate::core::scratch::{Layout, part_number};
 use crate::kernels::Kernel;
 use crate::radix::MOST_GROUPS_Y;
 use crate::shared::{
-    Constant, HashLinearPush, HashProblem, HashPush, HashStatisticsProblem, HashStatisticsPush, SLICE_SLOTS,
-    SharedStruct,
+    Constant, HashHeader, HashLinearPush, HashProblem, HashPush, HashStatisticsProblem, HashStatisticsPush,
+    SLICE_SLOTS, SharedStruct,
 };
 use crate::tuning::Profile;
-use crate::{Error, Result};
+use crate::{Count, Error, Result};
+use std::mem::offset_of;
 
 pub(super) const WORD: u64 = 4;
 
@@ -30,21 +34,56 @@ pub(super) const STREAMED_ITEMS: u32 = 4;
 // No table lies on the heap.
 #[allow(clippy::large_enum_variant, reason = "plans are built on the stack")]
 pub(crate) enum HashTable<'a> {
-    /// A search, an export, statistics, or clearing: no batch changes the table.
+    /// A search, statistics, or clearing: no batch changes the table.
     Constant(Steps<'a>),
+    Export(Export<'a>),
+    /// A change, and what comes before it and behind it.
+    Change(Around, Change<'a>),
+    Values(ValuesOfKeys<'a>),
+}
+
+/// A batch of keys that changes a table.
+#[allow(clippy::large_enum_variant, reason = "as above")]
+pub(crate) enum Change<'a> {
     Bucketed(BucketedChange<'a>),
     Linear(LinearChange<'a>),
 }
 
+/// What comes before a change and brings its keys to scratch, or what comes behind it. Other arguments are those of the
+/// change.
+pub(crate) enum Around {
+    Nothing,
+    /// The search for the keys of an insertion: addresses of its results.
+    Search {
+        values: u64,
+        found: u64,
+    },
+    /// The export of a table, and the clearing of the table that is changed.
+    Rehash {
+        cursor: Range,
+        source: u64,
+        source_slices: u32,
+        first_slices: u32,
+    },
+    /// The export of the keys that values select.
+    Selection {
+        cursor: Range,
+        values: [u64; 2],
+    },
+    /// The decision; if the table moves, its export, and the clearing with the new number of slots.
+    Resize(Resize),
+}
+
 /// What all operations have in common.
+#[derive(Clone, Copy)]
 pub(crate) struct Steps<'a> {
     pub(super) planner: &'a HashPlanner,
+    /// With the operation of these steps, which may be a part of the hasher's.
+    format: Format,
     pub(super) problem: HashProblem,
     /// Address of the caller's statistics; 0 for other operations.
     statistics: u64,
     pub(super) scratch: u64,
-    /// Part of scratch: the number of keys that an export has written.
-    cursor: u64,
 }
 
 impl<'a> HashTable<'a> {
@@ -58,15 +97,105 @@ impl<'a> HashTable<'a> {
     ) -> Result<Self> {
         let format = planner.format();
         check_groups(planner.handle().device().profile(), format, info)?;
-        let statistics = if format.operation == HashOperation::Statistics { info.statistics.address } else { 0 };
-        let mut steps = Steps { planner, problem: problem(format, info), statistics, scratch, cursor: scratch };
-        if format.operation == HashOperation::Export {
-            steps.cursor = layout.range(scratch, WORD)?.address;
+        let steps = |operation, info: &HashInfo| Steps::new(planner, format.part(operation), info, scratch);
+        match format.operation {
+            HashOperation::Count | HashOperation::Retrieve => {
+                Ok(Self::Values(ValuesOfKeys::new(steps(format.operation, info), info, layout)?))
+            }
+            HashOperation::FindOrInsert => {
+                let insertion = steps(HashOperation::Insert, info);
+                let address = |range: Range| if range == Range::NONE { 0 } else { range.address };
+                let values = if format.value_words == 0 { 0 } else { address(info.values_out) };
+                let search = Around::Search { values, found: address(info.found) };
+                Ok(Self::Change(search, Change::new(insertion, info, group, layout)?))
+            }
+            HashOperation::Rehash => {
+                let preparation = Around::Rehash {
+                    cursor: layout.range(scratch, WORD)?,
+                    source: info.source.address,
+                    source_slices: format.slices_of(info.source_capacity),
+                    first_slices: format.first_slices(info),
+                };
+                let entries = info.source.address.wrapping_add(offset_of!(HashHeader, entries) as u64);
+                let items = in_scratch(format, info, entries, scratch, layout)?;
+                let insertion = steps(HashOperation::Insert, &items);
+                Ok(Self::Change(preparation, Change::new(insertion, &items, group, layout)?))
+            }
+            HashOperation::Clear => {
+                Ok(Self::Constant(steps(HashOperation::Clear, info).cleared(format.first_slices(info))))
+            }
+            HashOperation::Resize => {
+                let resize = Resize::new(format, info, scratch, layout)?;
+                let items = in_scratch(format, info, resize.keys(), scratch, layout)?;
+                let insertion = steps(HashOperation::Insert, &items);
+                Ok(Self::Change(Around::Resize(resize), Change::new(insertion, &items, group, layout)?))
+            }
+            HashOperation::EraseIf => {
+                let cursor = layout.range(scratch, WORD)?;
+                let values = [info.min_value, info.max_value];
+                let keys = in_scratch(&Format { value_words: 0, ..*format }, info, cursor.address, scratch, layout)?;
+                let erasure = steps(HashOperation::Erase, &keys);
+                let selection = Around::Selection { cursor, values };
+                Ok(Self::Change(selection, Change::new(erasure, &keys, group, layout)?))
+            }
+            operation if operation.exports() => Ok(Self::Export(Export::new(steps(operation, info), info, layout)?)),
+            operation if operation.changes() => {
+                Ok(Self::Change(Around::Nothing, Change::new(steps(operation, info), info, group, layout)?))
+            }
+            operation => Ok(Self::Constant(steps(operation, info))),
         }
-        match format.scheme {
-            _ if !format.operation.changes() => Ok(Self::Constant(steps)),
-            HashScheme::Bucketed => Ok(Self::Bucketed(BucketedChange::new(steps, info, group, layout)?)),
-            HashScheme::Linear => Ok(Self::Linear(LinearChange::new(steps, layout)?)),
+    }
+}
+
+/// The batch of a change that takes its items from scratch. `count`: the address of their number.
+fn in_scratch(format: &Format, info: &HashInfo, count: u64, scratch: u64, layout: &mut Layout) -> Result<HashInfo> {
+    let words = |words: u32| u64::from(info.count.max) * u64::from(words) * WORD;
+    let keys = layout.range(scratch, words(format.key_words))?;
+    let values = layout.range(scratch, words(format.value_words))?;
+    Ok(HashInfo { keys, values, count: Count::device(count, info.count.max), ..*info })
+}
+
+impl Around {
+    /// What comes before the change, of which these are the steps.
+    fn add_before(&self, change: &Steps<'_>, plan: &mut Plan<'_>) {
+        match self {
+            Self::Nothing | Self::Search { .. } => {}
+            Self::Rehash { cursor, source, source_slices, first_slices } => {
+                let mut export = change.as_operation(HashOperation::Export);
+                (export.problem.table, export.problem.slices) = ((*source).into(), *source_slices);
+                Export::of(export, *cursor).add_passes(plan, export.all_slices());
+                change.cleared(*first_slices).add_clear(plan);
+            }
+            Self::Selection { cursor, values } => {
+                let selection = change.as_operation(HashOperation::ExportIf);
+                Export::of(selection, *cursor).selecting(*values).add_passes(plan, selection.all_slices());
+            }
+            Self::Resize(resize) => resize.add_to(change, plan),
+        }
+    }
+
+    /// What comes behind it.
+    fn add_behind(&self, change: &Steps<'_>, plan: &mut Plan<'_>) {
+        if let Self::Search { values, found } = self {
+            let mut search = change.as_operation(HashOperation::Find);
+            (search.problem.values, search.problem.found) = ((*values).into(), (*found).into());
+            search.add_find(plan);
+        }
+    }
+}
+
+impl<'a> Change<'a> {
+    fn new(steps: Steps<'a>, info: &HashInfo, group: Group, layout: &mut Layout) -> Result<Self> {
+        Ok(match steps.format().scheme {
+            HashScheme::Bucketed => Self::Bucketed(BucketedChange::new(steps, info, group, layout)?),
+            HashScheme::Linear => Self::Linear(LinearChange::new(steps, layout)?),
+        })
+    }
+
+    fn steps(&self) -> &Steps<'a> {
+        match self {
+            Self::Bucketed(change) => change.steps(),
+            Self::Linear(change) => change.steps(),
         }
     }
 }
@@ -76,11 +205,14 @@ fn check_groups(profile: &Profile, format: &Format, info: &HashInfo) -> Result<(
     let most = (u64::from(profile.max_groups_x) * MOST_GROUPS_Y).min(u64::from(u32::MAX) - MOST_GROUPS_Y);
     // Clearing has the most: a thread for each 16 bytes or more.
     let least_threads = u64::from(profile.plain_threads.min(SLICE_SLOTS));
-    let blocks = format.table_bytes(info.capacity) / 16;
-    if blocks / least_threads > most {
-        let slot_bytes = u64::from(format.slot_words()) * WORD;
-        let (value, limit) = (info.capacity.into(), most * least_threads * 16 / slot_bytes);
-        return Err(Error::TooLarge { argument: "capacity", value, limit, why: "the workgroups of one dispatch" });
+    let source_capacity = if format.operation == HashOperation::Rehash { info.source_capacity } else { 0 };
+    for (argument, capacity) in [("capacity", info.capacity), ("sourceCapacity", source_capacity)] {
+        let blocks = format.table_bytes(capacity) / 16;
+        if blocks / least_threads > most {
+            let slot_bytes = u64::from(format.slot_words()) * WORD;
+            let (value, limit) = (capacity.into(), most * least_threads * 16 / slot_bytes);
+            return Err(Error::TooLarge { argument, value, limit, why: "the workgroups of one dispatch" });
+        }
     }
     let groups = u64::from(info.count.max.div_ceil(profile.plain_threads));
     if groups > most {
@@ -107,7 +239,7 @@ fn problem(format: &Format, info: &HashInfo) -> HashProblem {
         leftover_keys: when(inserts, info.leftover_keys).into(),
         leftover_values: when(reads_values && has_values, info.leftover_values).into(),
         count_out: match format.operation {
-            HashOperation::Export => info.count_out,
+            operation if operation.exports() => info.count_out,
             _ if inserts => info.leftover_count,
             _ => 0,
         }
@@ -117,24 +249,37 @@ fn problem(format: &Format, info: &HashInfo) -> HashProblem {
     }
 }
 
-impl Steps<'_> {
+impl<'a> Steps<'a> {
+    fn new(planner: &'a HashPlanner, format: Format, info: &HashInfo, scratch: u64) -> Self {
+        let statistics = if format.operation == HashOperation::Statistics { info.statistics.address } else { 0 };
+        Self { planner, format, problem: problem(&format, info), statistics, scratch }
+    }
+
+    /// Another operation on the keys of a change, without results of its own.
+    pub(super) fn as_operation(&self, operation: HashOperation) -> Self {
+        let no_address = 0u64.into();
+        let problem = HashProblem { status: no_address, count_out: no_address, ..self.problem };
+        Self { format: self.format.part(operation), problem, ..*self }
+    }
+
+    /// The clearing of a table, which gets so many slices.
+    fn cleared(&self, slices: u32) -> Self {
+        let problem = HashProblem { slices, ..self.problem };
+        Self { format: self.format.cleared(), problem, ..*self }
+    }
+
     /// Push constants of an operation that does not change the table.
-    fn push(&self) -> HashPush {
-        HashPush {
-            problem: self.problem,
-            scratch: self.scratch.into(),
-            state: self.part(self.cursor),
-            ..HashPush::default()
-        }
+    pub(super) fn push(&self) -> HashPush {
+        HashPush { problem: self.problem, scratch: self.scratch.into(), ..HashPush::default() }
     }
 
     /// The number of a part of scratch.
-    pub(super) fn part(&self, address: u64) -> u32 {
+    pub(super) fn part_number(&self, address: u64) -> u32 {
         part_number(self.scratch, Range::new(address, WORD))
     }
 
     pub(super) fn format(&self) -> &Format {
-        self.planner.format()
+        &self.format
     }
 
     pub(super) fn profile(&self) -> &Profile {
@@ -146,7 +291,7 @@ impl Steps<'_> {
         plan: &mut Plan<'_>,
         kernel: Kernel,
         threads: u32,
-        groups: u32,
+        groups: impl Into<Groups>,
         [reads, writes]: [Resources; 2],
         push: &impl SharedStruct,
     ) {
@@ -163,11 +308,15 @@ impl Steps<'_> {
             Constant::BeginBit => begin_bit,
             Constant::Change => format.change(),
             Constant::Concurrent => format.concurrent.into(),
+            Constant::Multimap => format.multimap.into(),
+            Constant::Resizable => format.resizable.into(),
+            Constant::MaxGroupsX => profile.max_groups_x,
+            Constant::Selects => format.operation.selects().into(),
             // Kernels of tables declare no others.
             _ => 0,
         });
         let variant = plan.add_variant(&variant);
-        plan.add_pass(variant, Groups::Fixed(groups), Push::new(kernel, push), reads, writes);
+        plan.add_pass(variant, groups.into(), Push::new(kernel, push), reads, writes);
     }
 }
 
@@ -234,12 +383,12 @@ impl Steps<'_> {
     }
 
     /// Number of slices, overflow slices included.
-    fn all_slices(&self) -> u32 {
+    pub(super) fn all_slices(&self) -> u32 {
         self.problem.slices + self.format().overflow_slices(self.problem.slices)
     }
 
     /// The kernel of the table's scheme.
-    fn kernel(&self, bucketed: Kernel, linear: Kernel) -> Kernel {
+    pub(super) fn kernel(&self, bucketed: Kernel, linear: Kernel) -> Kernel {
         match self.format().scheme {
             HashScheme::Bucketed => bucketed,
             HashScheme::Linear => linear,
@@ -254,12 +403,26 @@ impl Steps<'_> {
     fn add_clear(&self, plan: &mut Plan<'_>) {
         let (name, range) = self.table();
         let table = set(plan, &[(name, range)]);
-        let threads = self.profile().plain_threads;
         // At most 2^31 slots of a block each, and a 32nd more: see `check_groups`.
         let blocks = u32::try_from(range.size / 16).unwrap_or(u32::MAX);
-        let groups = blocks.div_ceil(threads * STREAMED_ITEMS);
+        let groups = blocks.div_ceil(self.clear_blocks());
+        self.add_clear_pass(plan, groups, [Resources::default(), table], &self.push());
+    }
+
+    /// Blocks of 16 bytes that a workgroup clears.
+    pub(super) fn clear_blocks(&self) -> u32 {
+        self.profile().plain_threads * STREAMED_ITEMS
+    }
+
+    pub(super) fn add_clear_pass(
+        &self,
+        plan: &mut Plan<'_>,
+        groups: impl Into<Groups>,
+        sets: [Resources; 2],
+        push: &HashPush,
+    ) {
         let kernel = self.kernel(Kernel::HashClear, Kernel::HashLinearClear);
-        self.add_pass(plan, kernel, threads, groups, [Resources::default(), table], &self.push());
+        self.add_pass(plan, kernel, self.profile().plain_threads, groups, sets, push);
     }
 
     fn add_find(&self, plan: &mut Plan<'_>) {
@@ -277,18 +440,6 @@ impl Steps<'_> {
                 self.add_pass(plan, Kernel::HashLinearFind, threads, groups, [reads, writes], &push);
             }
         }
-    }
-
-    fn add_export(&self, plan: &mut Plan<'_>) {
-        let cursor = plan.add_resource("cursor", Range::new(self.cursor, WORD));
-        plan.add_upload(Content::Zeros(WORD), self.cursor.wrapping_sub(self.scratch), cursor);
-        let cursor = Resources::of(&[cursor]);
-        let reads = set(plan, &[self.table()]).union(cursor);
-        let counts = ("counts_out", word(self.problem.count_out));
-        let writes = set(plan, &[self.keys(), self.values(), counts, self.statuses()]).union(cursor);
-        let threads = self.profile().hash.slice_threads;
-        let kernel = self.kernel(Kernel::HashExport, Kernel::HashLinearExport);
-        self.add_pass(plan, kernel, threads, self.all_slices(), [reads, writes], &self.push());
     }
 
     fn add_statistics(&self, plan: &mut Plan<'_>) {
@@ -309,17 +460,36 @@ impl Steps<'_> {
     }
 }
 
-impl PlanSource for HashTable<'_> {
+impl PlanSource for Steps<'_> {
+    fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
+        match self.format().operation {
+            HashOperation::Clear => self.add_clear(plan),
+            HashOperation::Statistics => self.add_statistics(plan),
+            _ => self.add_find(plan),
+        }
+    }
+}
+
+impl PlanSource for Change<'_> {
     fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
         match self {
             Self::Bucketed(change) => change.add_to(plan),
             Self::Linear(change) => change.add_to(plan),
-            Self::Constant(steps) => match steps.format().operation {
-                HashOperation::Clear => steps.add_clear(plan),
-                HashOperation::Export => steps.add_export(plan),
-                HashOperation::Statistics => steps.add_statistics(plan),
-                _ => steps.add_find(plan),
-            },
+        }
+    }
+}
+
+impl PlanSource for HashTable<'_> {
+    fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
+        match self {
+            Self::Constant(steps) => steps.add_to(plan),
+            Self::Export(export) => export.add_to(plan),
+            Self::Change(around, change) => {
+                around.add_before(change.steps(), plan);
+                plan.append_behind(change);
+                around.add_behind(change.steps(), plan);
+            }
+            Self::Values(values) => values.add_to(plan),
         }
         plan.name = "hash";
     }

@@ -20,11 +20,16 @@ roles! {
         Table = "table",
         Keys = "keys",
         Values = "values",
+        ValuesOut = "valuesOut",
+        Offsets = "offsets",
+        Counts = "counts",
+        Source = "source",
         Found = "found",
         LeftoverKeys = "leftoverKeys",
         LeftoverValues = "leftoverValues",
         Statistics = "statistics",
         Count = "count",
+        Reserve = "reserve",
         LeftoverCount = "leftoverCount",
         CountOut = "countOut",
         Status = "status",
@@ -50,7 +55,7 @@ impl HashPlanner {
     /// Creates every pipeline that the operation may need, or names them for [`Handle::compile`].
     pub(crate) fn new(device: &Device, format: Format, Options { batches, deferred }: Options) -> Result<Self> {
         let begin_bit = format.begin_bit().filter(|_| format.operation.changes());
-        let sorter = format.sorter(begin_bit.unwrap_or(0)).format()?;
+        let sorter = format.change_part().sorter(begin_bit.unwrap_or(0)).format()?;
         let sort = Operation::part(device, sorter, Sorting);
         let mut planner = Self { handle: Handle::new(device), format, batches, sort, sorts: begin_bit.is_some() };
         planner.handle = Handle::complete(&planner, planner.variants()?, deferred)?;
@@ -105,26 +110,42 @@ impl Planner for HashPlanner {
         let wanted = |range: Range, words: u32| if range == Range::NONE { range } else { array(range, words) };
         let word = |address| Range::new(address, if address == 0 { 0 } else { 4 });
         let when = |is_used: bool, range: Range| if is_used { range } else { Range::NONE };
-        let is_search = operation == HashOperation::Find;
-        let is_export = operation == HashOperation::Export;
+        let is_retrieval = operation == HashOperation::Retrieve;
+        let finds = matches!(operation, HashOperation::Find | HashOperation::FindOrInsert);
+        let is_export = operation.exports();
         let values =
             if operation.writes_values() { wanted(info.values, value_words) } else { array(info.values, value_words) };
         let found = if info.found == Range::NONE { 0 } else { items.div_ceil(32) * 4 };
-        let has_keys = operation.has_keys();
+        let [has_keys, has_count] = [operation.has_keys(), operation.has_count()];
+        let values_out = match operation {
+            HashOperation::FindOrInsert => wanted(info.values_out, value_words),
+            HashOperation::Retrieve if info.values_out != Range::NONE => {
+                Range::new(info.values_out.address, u64::from(info.max_values) * u64::from(4 * value_words))
+            }
+            _ => Range::NONE,
+        };
+        let offsets = Range::new(info.offsets.address, (items + 1) * 4);
+        let source = Range::new(info.source.address, self.format.table_bytes(info.source_capacity));
         let statistics = Range::new(info.statistics.address, size_of::<HashStatistics>() as u64);
         let [inserts, reads_values] = [operation.inserts(), operation.reads_values()];
+        let has_leftover_values = operation.has_leftover_values();
         let all = [
             (HashRole::Table, Range::new(info.table.address, self.format.table_bytes(info.capacity)), false),
             (HashRole::Keys, when(has_keys, array(info.keys, key_words)), is_export),
             (HashRole::Values, when(operation.writes_values() || reads_values, values), operation.writes_values()),
-            (HashRole::Found, when(is_search, Range::new(info.found.address, found)), true),
+            (HashRole::ValuesOut, values_out, true),
+            (HashRole::Offsets, when(is_retrieval, offsets), true),
+            (HashRole::Counts, when(operation == HashOperation::Count, array(info.counts, 1)), true),
+            (HashRole::Source, when(operation == HashOperation::Rehash, source), false),
+            (HashRole::Found, when(finds, Range::new(info.found.address, found)), true),
             (HashRole::LeftoverKeys, when(inserts, wanted(info.leftover_keys, key_words)), true),
-            (HashRole::LeftoverValues, when(reads_values, wanted(info.leftover_values, value_words)), true),
+            (HashRole::LeftoverValues, when(has_leftover_values, wanted(info.leftover_values, value_words)), true),
             (HashRole::Statistics, when(operation == HashOperation::Statistics, statistics), true),
             (HashRole::Count, when(has_keys, word(info.count.address)), false),
+            (HashRole::Reserve, when(operation == HashOperation::Resize, word(info.reserve.address)), false),
             (HashRole::LeftoverCount, when(inserts, word(info.leftover_count)), true),
-            (HashRole::CountOut, when(is_export, word(info.count_out)), true),
-            (HashRole::Status, when(has_keys, word(info.status)), true),
+            (HashRole::CountOut, when(is_export || is_retrieval, word(info.count_out)), true),
+            (HashRole::Status, when(has_count, word(info.status)), true),
         ];
         let access = |role, written| match role {
             HashRole::Table if self.format.concurrent => Access::Shared,
@@ -138,15 +159,22 @@ impl Planner for HashPlanner {
         let operation = self.format.operation;
         self.format.check_capacity(info.capacity)?;
         let malformed = |argument, why: &str| Err(Error::Malformed { argument, why: why.into() });
-        if !operation.has_keys() && info.count != Count::default() {
+        if self.format.resizable && info.min_capacity > info.capacity {
+            let (value, limit) = (info.min_capacity.into(), info.capacity.into());
+            return Err(Error::TooLarge { argument: "minCapacity", value, limit, why: "the capacity" });
+        }
+        if operation == HashOperation::Rehash {
+            self.format.check_size("sourceCapacity", info.source_capacity)?;
+        }
+        if !operation.has_count() && info.count != Count::default() {
             return malformed("count", &format!("{operation:?} has no keys"));
         }
-        if operation == HashOperation::Export && info.count.address != 0 {
-            return malformed("count", "the room of an export is known to the host");
+        if operation.has_count() && !operation.reads_keys() && info.count.address != 0 {
+            return malformed("count", &format!("the count of {operation:?} is on the host"));
         }
         let lists = [
             ("leftoverKeys", info.leftover_keys, operation.inserts()),
-            ("leftoverValues", info.leftover_values, operation.reads_values()),
+            ("leftoverValues", info.leftover_values, operation.has_leftover_values()),
         ];
         for (argument, range, is_used) in lists {
             if range != Range::NONE && is_used && info.leftover_count == 0 {
@@ -154,14 +182,20 @@ impl Planner for HashPlanner {
             }
         }
         check_alignment("count.address", info.count.address)?;
+        check_alignment("reserve.address", info.reserve.address)?;
         check_alignment("status", info.status)?;
         check_alignment("leftoverCount", info.leftover_count)?;
         check_alignment("countOut", info.count_out)?;
+        let is_retrieval = operation == HashOperation::Retrieve;
         let max_count = Some(u64::from(info.count.max));
         let given = [
             (HashRole::Table, info.table, 16, None),
             (HashRole::Keys, info.keys, 4, max_count),
             (HashRole::Values, info.values, 4, max_count),
+            (HashRole::ValuesOut, info.values_out, 4, if is_retrieval { None } else { max_count }),
+            (HashRole::Offsets, info.offsets, 4, max_count),
+            (HashRole::Counts, info.counts, 4, max_count),
+            (HashRole::Source, info.source, 16, None),
             (HashRole::Found, info.found, 4, max_count),
             (HashRole::LeftoverKeys, info.leftover_keys, 4, max_count),
             (HashRole::LeftoverValues, info.leftover_values, 4, max_count),
@@ -199,7 +233,7 @@ impl Planner for HashPlanner {
         // Neither passes nor scratch depend on the capacity.
         let count =
             if self.format.operation.reads_keys() { Count::device(4, max_count) } else { Count::host(max_count) };
-        HashInfo { capacity: 1, count, status: 4, ..HashInfo::default() }
+        HashInfo { capacity: 1, source_capacity: 1, count, status: 4, ..HashInfo::default() }
     }
 
     fn range_ends(&self, alone: bool) -> impl Iterator<Item = u32> {

@@ -44,7 +44,7 @@ struct Parts {
 
 impl<'a> BucketedChange<'a> {
     pub(super) fn new(steps: Steps<'a>, info: &HashInfo, group: Group, layout: &mut Layout) -> Result<Self> {
-        let (format, scratch) = (steps.planner.format(), steps.scratch);
+        let (format, scratch) = (*steps.format(), steps.scratch);
         let words = u64::from(info.count.max);
         let mut part = |words: u64| layout.range(scratch, words * WORD);
         let hash_words = words * u64::from(format.hash_words());
@@ -74,6 +74,12 @@ impl<'a> BucketedChange<'a> {
     }
 }
 
+impl<'a> BucketedChange<'a> {
+    pub(super) fn steps(&self) -> &Steps<'a> {
+        &self.slices.steps
+    }
+}
+
 impl Slices<'_> {
     fn push(&self) -> HashPush {
         let Self { steps, parts } = self;
@@ -82,12 +88,12 @@ impl Slices<'_> {
             scratch: steps.scratch.into(),
             // Without a sort, the values are in the caller's order.
             payload: parts.payload.map_or(steps.problem.values, Into::into),
-            hashes: steps.part(parts.hashes),
-            sorted_hashes: steps.part(parts.sorted_hashes),
-            spilled: steps.part(parts.spilled),
-            moved: steps.part(parts.moved),
-            state: steps.part(parts.state),
-            bins: steps.part(parts.bins.unwrap_or(steps.scratch)),
+            hashes: steps.part_number(parts.hashes),
+            sorted_hashes: steps.part_number(parts.sorted_hashes),
+            spilled: steps.part_number(parts.spilled),
+            moved: steps.part_number(parts.moved),
+            state: steps.part_number(parts.state),
+            bins: steps.part_number(parts.bins.unwrap_or(steps.scratch)),
         }
     }
 

@@ -84,26 +84,77 @@ fn formats_are_refused() {
     ] {
         assert_eq!(refused(info), format!("flags is malformed: {text}"));
     }
+    formats_of_multimaps_are_refused();
     let narrow = HasherInfo { key: KeyType::U8, ..keys };
     let refused = super::table_size(&narrow, 5).unwrap_err().to_string();
     assert_eq!(refused, "keyType is malformed: U8 is narrower than a word");
+}
+
+/// Each operation is one of multimaps, of other tables, or of both.
+fn formats_of_multimaps_are_refused() {
+    use HashOperation::{
+        Add, And, Assign, Clear, Count, Erase, EraseIf, Export, ExportIf, Find, FindOrInsert, Increment, Insert, Max,
+        Min, Or, Rehash, Resize, Retrieve, Statistics,
+    };
+    let (unique, multimap) = (HasherInfo::pairs().linear().resizable(), HasherInfo::pairs().linear().multimap());
+    let text = |info: HasherInfo| info.check().map_err(|error| error.to_string());
+    for operation in [Clear, Insert, Erase, Find, Export, ExportIf, Statistics, Rehash, Resize] {
+        assert_eq!(text(unique.operation(operation)), Ok(()));
+        assert_eq!(text(multimap.resizable().operation(operation)), Ok(()));
+    }
+    for operation in [Assign, Add, Min, Max, And, Or, Increment, FindOrInsert, EraseIf] {
+        assert_eq!(text(unique.operation(operation)), Ok(()));
+        let expected = format!("flags is malformed: {operation:?} is not available for multimaps");
+        assert_eq!(refused(multimap.operation(operation)), expected);
+    }
+    for operation in [Count, Retrieve] {
+        assert_eq!(text(multimap.operation(operation)), Ok(()));
+        let expected = format!("flags is malformed: {operation:?} is available for multimaps alone");
+        assert_eq!(refused(unique.operation(operation)), expected);
+    }
+    let expected = "flags is malformed: Resize is available for resizable tables alone";
+    assert_eq!(refused(multimap.operation(Resize)), expected);
+    let expected = "flags is malformed: Bucketed tables are no multimaps";
+    assert_eq!(refused(HasherInfo::pairs().multimap()), expected);
+    let expected = "flags is malformed: multimaps have no concurrent operations";
+    assert_eq!(refused(multimap.concurrent()), expected);
+    let expected = "valueType is malformed: a set has no values to be retrieved";
+    assert_eq!(refused(HasherInfo { value: ValueType::None, ..multimap }.operation(Retrieve)), expected);
+    for operation in [FindOrInsert, Rehash] {
+        let expected = format!("flags is malformed: {operation:?} is not available as a concurrent operation");
+        assert_eq!(refused(HasherInfo::pairs().linear().concurrent().operation(operation)), expected);
+    }
+}
+
+/// The hashers of an operation on these types: of the first kind of table that has it.
+fn with_operation(info: HasherInfo, operation: HashOperation) -> HasherInfo {
+    let info = info.operation(operation);
+    match operation {
+        HashOperation::Count | HashOperation::Retrieve => info.linear().multimap(),
+        HashOperation::Resize => info.resizable(),
+        _ => info,
+    }
 }
 
 #[test]
 fn formats_follow_from_infos() {
     for (key, value) in TYPES {
         for operation in HashOperation::ALL {
-            let info = HasherInfo { key, value, ..HasherInfo::keys() }.operation(operation);
-            if operation.combines() && !matches!(value.size(), 4 | 8) {
-                let bytes = value.size();
-                let text = format!("{operation:?} combines values of 4 or 8 bytes, not of {bytes}");
+            let info = with_operation(HasherInfo { key, value, ..HasherInfo::keys() }, operation);
+            if (operation.combines() || operation.selects()) && !matches!(value.size(), 4 | 8) {
+                let (bytes, verb) = (value.size(), if operation.combines() { "combines" } else { "compares" });
+                let text = format!("{operation:?} {verb} values of 4 or 8 bytes, not of {bytes}");
                 assert_eq!(refused(info), format!("valueSize is malformed: {text}"));
+                continue;
+            }
+            if operation == HashOperation::Retrieve && value == ValueType::None {
                 continue;
             }
             assert_eq!(info.check(), Ok(()));
             let format = Format::new(&info).unwrap();
             assert_eq!([format.key_words, format.value_words], [key.size() / 4, value.size() / 4]);
-            assert_eq!([format.max_count, format.max_capacity], [1 << 30, 1 << 31]);
+            let most = if info.scheme == HashScheme::Linear { 1 << 30 } else { 1 << 31 };
+            assert_eq!([format.max_count, format.max_capacity], [1 << 30, most]);
             // The sort moves what a workgroup cannot compute from the hash: the value, or the index.
             let sorter = format.sorter(16);
             let moved = match [format.key_words, format.value_words] {
@@ -153,6 +204,10 @@ fn sizes_of_linear_tables() {
         let info = HasherInfo { key, value, ..HasherInfo::keys().linear() };
         for (capacity, slots) in [(0, 1024), (1, 1024), (1024, 1024), (1025, 2048), (1 << 30, 1 << 30)] {
             assert_eq!(super::table_size(&info, capacity), Ok(256 + 4 * slots * words), "{key:?} {value:?} {capacity}");
+            // Each slot of a multimap has a fingerprint.
+            let words = words + u64::from(key.size() == 4);
+            let size = super::table_size(&info.multimap(), capacity);
+            assert_eq!(size, Ok(256 + 4 * slots * words), "multimap, {key:?} {value:?} {capacity}");
         }
     }
 }
@@ -214,7 +269,11 @@ mod plans {
         // The passes of tables with linear probing do not depend on the capacity.
         let all = all.flat_map(|info| {
             let linear = (info.max_capacity == 0).then_some(info.linear());
-            [Some(info), linear, linear.map(HasherInfo::concurrent)]
+            let multimap = linear.map(HasherInfo::multimap);
+            let all = [Some(info), linear, linear.map(HasherInfo::concurrent), multimap];
+            // The passes of resizable tables are the same, but for those of one operation.
+            let resizes = info.operation == HashOperation::Resize;
+            all.map(move |info| info.map(|info| if resizes { info.resizable() } else { info }))
         });
         let all = all.flatten();
         all.filter(|info| info.check().is_ok()).map(|info| {
@@ -244,15 +303,27 @@ mod plans {
             leftover_values: range(values),
             leftover_count: range(4).address,
             count_out: range(4).address,
+            values_out: range(values),
+            max_values: count,
+            offsets: range((u64::from(count) + 1) * 4),
+            counts: range(u64::from(count) * 4),
+            source: range(format.table_bytes(capacity)),
+            source_capacity: capacity,
+            reserve: Count::device(range(4).address, 100),
             statistics: range(size_of::<HashStatistics>() as u64),
             status: range(4).address,
             ..HashInfo::default()
         };
         let all = match info.operation {
-            HashOperation::Export if flags & 4 == 0 => {
+            operation if operation.exports() && flags & 4 == 0 => {
                 HashInfo { count: Count::host(count), values: Range::NONE, count_out: 0, ..all }
             }
-            HashOperation::Export => HashInfo { count: Count::host(count), ..all },
+            operation if operation.has_count() && !operation.reads_keys() => {
+                HashInfo { count: Count::host(count), ..all }
+            }
+            HashOperation::Retrieve | HashOperation::FindOrInsert if flags & 4 == 0 => {
+                HashInfo { values_out: Range::NONE, found: Range::NONE, count_out: 0, ..all }
+            }
             HashOperation::Clear | HashOperation::Statistics => return HashInfo { count: Count::default(), ..all },
             HashOperation::Find if flags & 2 == 0 => HashInfo { values: Range::NONE, ..all },
             HashOperation::Find if flags & 4 == 0 => HashInfo { found: Range::NONE, ..all },
@@ -278,6 +349,7 @@ mod plans {
 
     #[test]
     fn every_plan_has_the_barriers_it_needs_and_no_other() {
+        use HashOperation::{Erase, EraseIf, ExportIf, FindOrInsert, Rehash, Resize, Retrieve, Statistics};
         let context = Context::new().unwrap();
         for (info, planner) in planners(&context) {
             let capacities: &[u32] = if info.max_capacity == 1024 { &[1, 1024] } else { &[1, 1025, 1 << 18] };
@@ -288,15 +360,30 @@ mod plans {
                     let resources = plan.resources.iter().map(|resource| Rc::from([resource.range])).collect();
                     check(&[Truth { plan, resources }], std::slice::from_ref(plan));
                     let changes = info.operation.changes();
-                    let needs_scratch = changes || info.operation == HashOperation::Export;
                     let is_linear = info.scheme == HashScheme::Linear;
-                    let needs_scratch = needs_scratch && !(is_linear && changes && count == 0);
+                    let has_state = matches!(info.operation, Rehash | Resize | Retrieve | EraseIf);
+                    let needs_scratch = changes && !(is_linear && count == 0);
+                    let needs_scratch = needs_scratch || info.operation.exports() || has_state;
                     assert_eq!(size != 0, needs_scratch, "{plan}");
+                    // Lists of left over items are passes of their own, if one invocation writes a slot.
+                    let lists = request.leftover_count != 0 && request.leftover_keys != Range::NONE || flags & 2 != 0;
+                    let has_list = !(info.multimap || info.concurrent) || lists;
+                    let change = match info.operation {
+                        _ if count == 0 => 1,
+                        Erase if info.concurrent => 1,
+                        _ if is_linear && !has_list && info.operation.inserts() => 1,
+                        _ if is_linear => 2,
+                        _ => 3,
+                    };
                     let passes = match info.operation {
-                        HashOperation::Statistics => 2,
-                        HashOperation::Erase if info.concurrent => 1,
-                        _ if is_linear && changes && count != 0 => 2,
-                        _ if changes && count != 0 => 3,
+                        Statistics => 2,
+                        ExportIf if request.status != 0 || request.count_out != 0 => 2,
+                        FindOrInsert | EraseIf => 1 + change,
+                        Rehash => 2 + change,
+                        Resize => 3 + change,
+                        Retrieve if count != 0 => 3,
+                        Retrieve => 2,
+                        _ if changes => change,
                         _ => 1,
                     };
                     assert!(plan.passes.len() >= passes && (changes || plan.passes.len() == passes), "{plan}");
@@ -325,7 +412,8 @@ mod plans {
     fn requests_are_refused() {
         let context = Context::new().unwrap();
         let of = |operation| {
-            let info = HasherInfo { max_count: 1000, max_capacity: 5000, ..HasherInfo::pairs() }.operation(operation);
+            let info = HasherInfo { max_count: 1000, max_capacity: 5000, ..HasherInfo::pairs() };
+            let info = with_operation(info, operation);
             let options = Options { batches: true, deferred: true };
             (info, HashPlanner::new(context.device(), Format::new(&info).unwrap(), options).unwrap())
         };
@@ -358,7 +446,36 @@ mod plans {
         assert_eq!(refused(&statistics, HashInfo { statistics: few, ..good_statistics }), text);
         let (info, export) = of(HashOperation::Export);
         let on_device = HashInfo { count: Count::device(4, 9), ..batch(&info, 5000, 1000, 7) };
-        assert_eq!(refused(&export, on_device), "count is malformed: the room of an export is known to the host");
+        let on_host = "count is malformed: the count of Export is on the host";
+        assert_eq!(refused(&export, on_device), on_host);
+        let (info, rehash) = of(HashOperation::Rehash);
+        let good_rehash = batch(&info, 5000, 1000, 7);
+        let source = |source_capacity| HashInfo { source_capacity, ..good_rehash };
+        assert_eq!(refused(&rehash, source(0)), "sourceCapacity 0 < 1 required");
+        assert_eq!(refused(&rehash, source(5001)), "sourceCapacity 5001 > 5000, the hasher's maxCapacity");
+        let size = good_rehash.source.size;
+        let short = Range { size: size - 1, ..good_rehash.source };
+        let text = format!("source.size {} < {size} required", size - 1);
+        assert_eq!(refused(&rehash, HashInfo { source: short, ..good_rehash }), text);
+        let on_host = "count is malformed: the count of Rehash is on the host";
+        assert_eq!(refused(&rehash, HashInfo { count: Count::device(4, 9), ..good_rehash }), on_host);
+        let (info, retrieve) = of(HashOperation::Retrieve);
+        let good_retrieval = batch(&info, 5000, 1000, 7);
+        let short = Range { size: 4003, ..good_retrieval.offsets };
+        let text = "offsets.size 4003 < 4004 required for maxCount 1000";
+        assert_eq!(refused(&retrieve, HashInfo { offsets: short, ..good_retrieval }), text);
+        let many = HashInfo { max_values: 1001, ..good_retrieval };
+        assert_eq!(refused(&retrieve, many), "valuesOut.size 4000 < 4004 required");
+        let (info, count) = of(HashOperation::Count);
+        let good_count = batch(&info, 5000, 1000, 7);
+        let nowhere = HashInfo { counts: Range::NONE, ..good_count };
+        assert_eq!(refused(&count, nowhere), "counts.address is null");
+        let (info, resize) = of(HashOperation::Resize);
+        let good_resize = batch(&info, 5000, 1000, 7);
+        let larger = HashInfo { min_capacity: 5001, ..good_resize };
+        assert_eq!(refused(&resize, larger), "minCapacity 5001 > 5000, the capacity");
+        let odd = HashInfo { reserve: Count::device(6, 9), ..good_resize };
+        assert_eq!(refused(&resize, odd), "reserve.address 0x6 is not a multiple of 4");
         let (_, erase) = of(HashOperation::Erase);
         assert_eq!(erase.check(&lost, &erase.arguments(&lost)), Ok(()), "an erasure leaves no key over");
     }

@@ -176,12 +176,8 @@ impl Config<'_> {
                 SizedMerge { up_to: 0, run: values.shape, window: values.shape }.step(self.profile.merge.fan)
             }
             Constant::FullDigits => format.full_digits().into(),
-            Constant::Interface
-            | Constant::InterfaceFunction
-            | Constant::InterfaceKey
-            | Constant::Operation
-            | Constant::Change
-            | Constant::Concurrent => 0,
+            // Those of user-defined kernels, and of other folders.
+            _ => 0,
         });
         let variant = variant.of_module(values.module);
         if values.driver_specializes { variant.specialized_by_driver() } else { variant }

@@ -9,18 +9,24 @@ use trommel::{
     ValueType,
 };
 
-/// Every operation on maps, insertions into tables of one slice, by one sort pass, and by indices, and operations on
-/// linear tables.
+/// Every operation, on the first kind of table that has it: maps, multimaps, and tables that grow. Insertions into
+/// tables of one slice, by one sort pass, and by indices. Operations on linear tables and multimaps.
 pub(crate) fn handles(place: &Place) -> Vec<Box<dyn Handle + '_>> {
     let pairs = HasherInfo::pairs().batches();
-    let of_operations = HashOperation::ALL.map(|operation| pairs.operation(operation));
+    let multimap = pairs.linear().multimap();
+    let of_operations = HashOperation::ALL.map(|operation| {
+        let mut kinds = [pairs, multimap, pairs.resizable()].map(|info| info.operation(operation)).into_iter();
+        kinds.find(|info| info.check().is_ok()).unwrap_or_else(|| panic!("no table has {operation:?}"))
+    });
     let small = HasherInfo { max_capacity: 1024, ..pairs };
     let medium = HasherInfo { max_capacity: 1 << 18, ..pairs };
     let by_index = HasherInfo { key: KeyType::U64, value: ValueType::Bytes(8), ..pairs };
-    let linear = [HashOperation::Insert, HashOperation::Find, HashOperation::Erase, HashOperation::Add];
-    let linear = linear.map(|operation| pairs.operation(operation).linear());
-    let concurrent = pairs.linear().concurrent();
-    let all = of_operations.into_iter().chain([small, medium, by_index]).chain(linear).chain([concurrent]);
+    use HashOperation::{Add, Erase, EraseIf, Find, FindOrInsert, Insert, Rehash, Resize};
+    let linear = [Insert, Find, Erase, Add, FindOrInsert, Rehash, EraseIf].map(|operation| pairs.operation(operation));
+    let linear = linear.map(HasherInfo::linear);
+    let multimaps = [Insert, Erase, Find, Rehash].map(|operation| multimap.operation(operation));
+    let others = [pairs.linear().concurrent(), pairs.linear().resizable().operation(Resize)];
+    let all = of_operations.into_iter().chain([small, medium, by_index]).chain(linear).chain(multimaps).chain(others);
     all.map(|info| Box::new(Hashers::new(place, info)) as Box<dyn Handle>).collect()
 }
 
@@ -47,12 +53,24 @@ impl<'a> Hashers<'a> {
             HashOperation::Increment => TrmHashOperation::Increment,
             HashOperation::Export => TrmHashOperation::Export,
             HashOperation::Statistics => TrmHashOperation::Statistics,
+            HashOperation::FindOrInsert => TrmHashOperation::FindOrInsert,
+            HashOperation::Rehash => TrmHashOperation::Rehash,
+            HashOperation::Count => TrmHashOperation::Count,
+            HashOperation::Retrieve => TrmHashOperation::Retrieve,
+            HashOperation::EraseIf => TrmHashOperation::EraseIf,
+            HashOperation::ExportIf => TrmHashOperation::ExportIf,
+            HashOperation::Resize => TrmHashOperation::Resize,
             _ => TrmHashOperation::Insert,
         };
         let scheme = if info.scheme == HashScheme::Linear { TrmHashScheme::Linear } else { TrmHashScheme::Bucketed };
-        let concurrent = if info.concurrent { TRM_HASHER_CREATE_CONCURRENT_BIT } else { 0 };
+        let flags = [
+            (info.concurrent, TRM_HASHER_CREATE_CONCURRENT_BIT),
+            (info.multimap, TRM_HASHER_CREATE_MULTIMAP_BIT),
+            (info.resizable, TRM_HASHER_CREATE_RESIZABLE_BIT),
+        ];
+        let flags = flags.into_iter().filter(|(is_set, _)| *is_set).fold(0, |flags, (_, flag)| flags | flag);
         let c_info = TrmHasherCreateInfo {
-            flags: TRM_HASHER_CREATE_BATCHES_BIT | concurrent,
+            flags: TRM_HASHER_CREATE_BATCHES_BIT | flags,
             key_type: if is_wide { TrmKeyType::U64 } else { TrmKeyType::U32 } as i32,
             value_type: if is_wide { TrmValueType::Bytes } else { TrmValueType::U32 } as i32,
             value_size: if is_wide { 8 } else { 0 },
@@ -87,7 +105,8 @@ impl Handle for Hashers<'_> {
         counts.into_iter().filter(|count| *count <= self.place.most).collect()
     }
 
-    /// The table has one slice. It takes the space of all arrays after the third.
+    /// The table has one slice. It takes the space of all arrays after the third, but for the last two if it has pairs.
+    /// Another table follows it.
     fn call(&self, shape: Shape) -> Box<dyn Call + '_> {
         let HasherInfo { key, value, operation, .. } = *self.hasher.info();
         let items = u64::from(shape.count);
@@ -95,16 +114,26 @@ impl Handle for Hashers<'_> {
         // Single words, then the bits.
         let words = shape.array(0, items.div_ceil(32) + 64, 4);
         let word = |index: u64| if shape.on_device { words.address + 4 * index } else { 0 };
+        let table = Range { size: self.hasher.table_size(1), ..shape.array(3, 0, 4) };
         let info = HashInfo {
-            table: Range { size: self.hasher.table_size(1), ..shape.array(3, 0, 4) },
+            table,
             capacity: 1,
             count: match operation {
                 HashOperation::Clear | HashOperation::Statistics => Count::default(),
-                HashOperation::Export => Count::host(shape.count),
+                HashOperation::Rehash | HashOperation::EraseIf | HashOperation::Resize => Count::host(shape.count),
+                operation if operation.exports() => Count::host(shape.count),
                 _ => shape.count(0),
             },
             keys: shape.array(1, items, key.size()),
             values: shape.array(2, items, value.size()),
+            values_out: shape.array(6, items, 4),
+            max_values: shape.count,
+            offsets: shape.array(7, items + 1, 4),
+            counts: shape.array(7, items, 4),
+            source: Range { address: table.address + table.size, ..table },
+            source_capacity: 1,
+            reserve: Count { max: 100, address: word(3) },
+            max_value: 1000,
             found: Range::new(words.address + 256, words.size - 256),
             leftover_count: word(1),
             statistics: Range::new(words.address + 16, size_of::<HashStatistics>() as u64),
@@ -122,6 +151,14 @@ impl Handle for Hashers<'_> {
             values: c_range(info.values),
             found: c_range(info.found),
             leftover_count: info.leftover_count,
+            values_out: c_range(info.values_out),
+            max_values: info.max_values,
+            offsets: c_range(info.offsets),
+            counts: c_range(info.counts),
+            source: c_range(info.source),
+            source_capacity: info.source_capacity,
+            reserve: c_count(info.reserve),
+            max_value: info.max_value,
             statistics: c_range(info.statistics),
             scratch: c_scratch(scratch),
             status: info.status,

@@ -153,7 +153,7 @@ pub(crate) fn check_last_values<'a>(table: &mut Table<'_>, changes_of: impl Fn(&
         let (former, last, changes) = (table.model.get(key), exported.get(key), changes_of(key));
         assert!(changes.allow_at_end(former, last), "{key:x?}: {last:x?} after {former:x?} and {changes:x?}");
     }
-    let known = all.iter().filter(|key| exported.contains_key(*key)).count();
+    let known = all.iter().filter(|key| exported.contains_key(key)).count();
     assert_eq!(exported.len(), known, "the table has no other keys");
     table.model = exported;
 }

@@ -11,7 +11,7 @@ use crate::{merge, sort};
 use ash::vk;
 use trommel::{HashInfo, HashOperation, Merger, MergerInfo, Request, Scratch, Sorter, SorterInfo, Timestamps};
 
-use HashOperation::{Assign, Clear, Erase, Find, Insert};
+use HashOperation::{Assign, Clear, Count, Erase, Find, FindOrInsert, Insert, Retrieve};
 
 fn draw(types: Types, count: u32, of: u32, random: &mut Random) -> Vec<Words> {
     (0..count).map(|_| types.key_of(random.below(of))).collect()
@@ -24,7 +24,8 @@ fn batch(table: &Table<'_>, operation: HashOperation, count: u32, of: u32, seed:
     Batch::new(operation, table.types, keys, &mut random)
 }
 
-/// Batches of all operations, on a table each, with sorts and merges between them. The drivers share the setups.
+/// Batches of all operations, on a table each, with sorts and merges between them. One table receives the items of
+/// another one. The drivers share the setups.
 pub(crate) fn batches_of_tables_sorts_and_merges() {
     let second = if very_brief() { Setup::Native } else { Setup::Emulated(32) };
     let setups = [Setup::Native, second, Setup::Folded].into_iter().enumerate();
@@ -43,6 +44,12 @@ pub(crate) fn batches_of_tables_sorts_and_merges() {
             (Types::ALL[7].linear(), 900, 1024, Assign),
             (Types::KEYS.linear(), 2500, 0, Erase),
             (Types::PAIRS.linear(), 900, 0, Find),
+            (Types::PAIRS, 900, 1024, FindOrInsert),
+            (Types::PAIRS.linear(), 1500, 0, FindOrInsert),
+            (Types::PAIRS.multimap(), 1500, 0, Insert),
+            (Types::PAIRS.multimap(), 900, 0, Retrieve),
+            (Types::PAIRS.multimap(), 1500, 0, Erase),
+            (Types::PAIRS.multimap(), 900, 0, Count),
         ];
         let mut tables: Vec<_> = kinds
             .iter()
@@ -62,6 +69,11 @@ pub(crate) fn batches_of_tables_sorts_and_merges() {
             })
             .collect();
         let prepared: Vec<_> = tables.iter_mut().zip(&batches).map(|(table, batch)| table.prepare(batch)).collect();
+        // The source is only read: the batch searches it.
+        let source = tables.iter().position(|table| table.types.multimap && table.capacity == 900);
+        let rehash = tables[source.expect("a multimap")].rehash_to(500);
+        let mut rehashed = Table::new(&context, Types::PAIRS.multimap(), 3000, 0);
+        let prepared_rehash = rehashed.prepare(&rehash);
         let counted = Counted::Device(600);
         let sorts = [300, 5000].map(|n| sort::Job::draw(&sorter, Keys::Random, n, n as u64).counted(counted));
         let merges = [40, 3000].map(|n| merge::Job::draw(&merger, Keys::LowEntropy, [n, n / 2], 3));
@@ -72,6 +84,7 @@ pub(crate) fn batches_of_tables_sorts_and_merges() {
         for (i, ((table, batch), prepared)) in tables.iter().zip(&batches).zip(&prepared).enumerate() {
             requests.insert(2 * i % (requests.len() + 1), Request::Hash(table.hasher(batch.operation), prepared.info));
         }
+        requests.push(Request::Hash(rehashed.hasher(rehash.operation), prepared_rehash.info));
         let size = trommel::batch_scratch_size(&requests).expect("the batch is small");
         let memory = context.upload(&Random::new(8).words(size as usize / 4 + 1)).expect("scratch");
         let scratch = Scratch { buffer: memory.handle(), offset: 0, size };
@@ -80,6 +93,8 @@ pub(crate) fn batches_of_tables_sorts_and_merges() {
         run.expect("the batch is valid");
         arena.check();
         drop(requests);
+        rehashed.check_batch(&rehash, &prepared_rehash);
+        rehashed.check(&[]);
         for ((table, batch), prepared) in tables.iter_mut().zip(&batches).zip(&prepared) {
             table.check_batch(batch, prepared);
             let all: Vec<Words> = (0..900).map(|i| table.types.key_of(i)).collect();
@@ -91,18 +106,17 @@ pub(crate) fn batches_of_tables_sorts_and_merges() {
 /// The same batches give the same content, each time with other scratch: the first or last of many equal keys wins.
 pub(crate) fn twenty_runs() {
     let context = context(Setup::Folded);
-    for types in Types::PAIRS.of_each_scheme() {
+    for types in Types::PAIRS.of_each_kind() {
         let mut contents = Vec::new();
         let mut table = Table::new(&context, types, 2500, 0);
         for _ in 0..20 {
-            for (i, operation) in [Clear, Insert, Assign, Erase, Insert].into_iter().enumerate() {
+            let second = if types.multimap { Insert } else { Assign };
+            for (i, operation) in [Clear, Insert, second, Erase, Insert].into_iter().enumerate() {
                 let batch = batch(&table, operation, 1200, 700, i as u64);
                 assert!(table.apply(&batch).is_empty(), "keys are left over");
             }
             table.check(&[]);
-            let mut content: Vec<_> = table.model.clone().into_iter().collect();
-            content.sort();
-            contents.push(content);
+            contents.push(table.model.sorted());
         }
         assert!(contents.iter().all(|content| *content == contents[0] && !content.is_empty()));
     }
@@ -180,9 +194,11 @@ pub(crate) fn secondary_command_buffers() {
 pub(crate) fn timestamps() {
     let context = context(Setup::Folded);
     let kinds = [1024, 1 << 18, 0].map(|max_capacity| (Types::PAIRS, max_capacity));
-    for (types, max_capacity) in kinds.into_iter().chain([(Types::PAIRS.linear(), 0)]) {
+    for (types, max_capacity) in kinds.into_iter().chain([(Types::PAIRS.linear(), 0), (Types::PAIRS.multimap(), 0)]) {
         let mut table = Table::new(&context, types, 1000, max_capacity);
-        for operation in [Insert, Find, Assign, Erase, Clear] {
+        let of_multimaps = [Insert, Find, Count, Retrieve, Erase, Clear];
+        let others = [Insert, Find, Assign, FindOrInsert, Erase, Clear];
+        for operation in if types.multimap { of_multimaps } else { others } {
             for count in [0, 1, 900] {
                 let batch = batch(&table, operation, count, 700, count.into());
                 let prepared = table.prepare(&batch);
@@ -200,7 +216,8 @@ pub(crate) fn timestamps() {
 fn check_queries(table: &Table<'_>, operation: HashOperation, queries: u32, info: &HashInfo) {
     const MOST: u32 = 20;
     let (context, vk) = (table.context, table.context.vk());
-    let is_single = matches!(operation, Find | Clear) || info.count.max == 0;
+    let is_single = matches!(operation, Find | Clear | Count)
+        || info.count.max == 0 && !matches!(operation, FindOrInsert | Retrieve);
     assert!(queries < MOST && (queries == 2) == is_single, "{queries} queries of {operation:?}");
     // SAFETY: the device is alive; the pool is destroyed after run() has waited.
     unsafe {

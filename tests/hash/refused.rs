@@ -4,16 +4,178 @@ use crate::common::contexts::{Setup, assert_silence, context};
 use crate::common::keys::Random;
 use crate::table::{Batch, Table, Types, Words};
 use ash::vk;
+use trommel::host::Context;
 use trommel::{
     Count, HashInfo, HashOperation, Hasher, HasherInfo, KeyType, Range, Request, Scratch, batch_scratch_size,
 };
+
+/// The reason why a hasher is refused.
+fn refused(context: &Context, info: HasherInfo) -> String {
+    let created = Hasher::new(context.device(), &info).map(drop).expect_err("a refusal");
+    assert_eq!(info.check().as_ref(), Err(&created));
+    assert_eq!(trommel::hash::table_size(&info, 1024).as_ref(), Err(&created));
+    assert_eq!(trommel::hash::check_table(&info, 1024, &[]).as_ref(), Err(&created));
+    created.to_string()
+}
+
+/// Operations that multimaps do not have, and those that no other table has.
+pub(crate) fn operations_of_multimaps() {
+    use HashOperation::{Add, Assign, Count as CountOf, EraseIf, FindOrInsert, Increment, Retrieve};
+    let context = context(Setup::Native);
+    let pairs = HasherInfo::pairs();
+    let multimap = pairs.linear().multimap();
+    let concurrent = |operation| pairs.linear().concurrent().operation(operation);
+    let alone = |operation| format!("{operation:?} is available for multimaps alone");
+    let unavailable = |operation| format!("{operation:?} is not available for multimaps");
+    let as_concurrent = |operation| format!("{operation:?} is not available as a concurrent operation");
+    let mut texts = vec![
+        (pairs.multimap(), "Bucketed tables are no multimaps".to_owned()),
+        (multimap.concurrent(), "multimaps have no concurrent operations".to_owned()),
+        (pairs.operation(CountOf), alone(CountOf)),
+        (pairs.linear().operation(Retrieve), alone(Retrieve)),
+    ];
+    texts.extend([Assign, Add, Increment, FindOrInsert, EraseIf].map(|of| (multimap.operation(of), unavailable(of))));
+    texts.extend([FindOrInsert, HashOperation::Rehash].map(|of| (concurrent(of), as_concurrent(of))));
+    for (info, text) in texts {
+        assert_eq!(refused(&context, info), format!("flags is malformed: {text}"));
+    }
+    let sets = HasherInfo::keys().linear().multimap();
+    let text = "valueType is malformed: a set has no values to be retrieved";
+    assert_eq!(refused(&context, sets.operation(Retrieve)), text);
+    sets.operation(CountOf).check().expect("entries of a set are counted");
+}
+
+/// Ranges of retrievals, of counts, of insertions that find, and of the sources of others.
+pub(crate) fn ranges_of_multimaps() {
+    use HashOperation::{Count as CountOf, FindOrInsert, Insert, Rehash, Retrieve};
+    let context = context(Setup::Native);
+    let types = Types::PAIRS.multimap();
+    let mut random = Random::new(2);
+    let mut table = Table::new(&context, types, 2000, 5000);
+    table.apply(&Batch::new(Insert, types, types.keys_of(0..300), &mut random));
+    let mut other = Table::new(&context, types, 1000, 5000);
+    let mut unique = Table::new(&context, Types::PAIRS, 2000, 5000);
+    let retrieval = Batch::new(Retrieve, types, types.keys_of(0..300), &mut random).with_room(Some(50));
+    let retrieval = table.prepare(&retrieval);
+    let count = table.prepare(&Batch::new(CountOf, types, types.keys_of(0..300), &mut random));
+    let rehash = other.prepare(&table.rehash_to(300));
+    let finding = unique.prepare(&Batch::new(FindOrInsert, Types::PAIRS, types.keys_of(0..300), &mut random));
+    let before = [table.words(), other.words(), unique.words()];
+    let all = [&retrieval, &count, &rehash, &finding].map(|prepared| prepared.info);
+    let [retrieve, counted, rehashed, found] = all;
+    let cut = |range: Range| Range { size: range.size - 1, ..range };
+    let odd = |range: Range| Range { address: range.address + 2, ..range };
+    let not = |name: &str, range: Range| format!("{name}.address {:#x} is not a multiple of 4", range.address + 2);
+    let of = |operation| table.hasher(operation);
+    let size = table.hasher(Insert).table_size(2000);
+    let within = |offset: u64| Range { address: rehashed.table.address + offset, ..rehashed.table };
+    let calls: Vec<(&Hasher, HashInfo, String)> = vec![
+        (
+            of(Retrieve),
+            HashInfo { offsets: cut(retrieve.offsets), ..retrieve },
+            "offsets.size 1203 < 1204 required for maxCount 300".into(),
+        ),
+        (of(Retrieve), HashInfo { offsets: Range::NONE, ..retrieve }, "offsets.address is null".into()),
+        (of(Retrieve), HashInfo { offsets: odd(retrieve.offsets), ..retrieve }, not("offsets", retrieve.offsets)),
+        (
+            of(Retrieve),
+            HashInfo { values_out: cut(retrieve.values_out), ..retrieve },
+            "valuesOut.size 199 < 200 required".into(),
+        ),
+        (of(Retrieve), HashInfo { max_values: 51, ..retrieve }, "valuesOut.size 200 < 204 required".into()),
+        (
+            of(Retrieve),
+            HashInfo { values_out: odd(retrieve.values_out), ..retrieve },
+            not("valuesOut", retrieve.values_out),
+        ),
+        (of(Retrieve), HashInfo { values_out: retrieve.offsets, ..retrieve }, "valuesOut and offsets overlap".into()),
+        (
+            of(Retrieve),
+            HashInfo { offsets: retrieve.keys, count: Count::host(299), ..retrieve },
+            "keys and offsets overlap".into(),
+        ),
+        (of(CountOf), HashInfo { counts: Range::NONE, ..counted }, "counts.address is null".into()),
+        (
+            of(CountOf),
+            HashInfo { counts: cut(counted.counts), ..counted },
+            "counts.size 1199 < 1200 required for maxCount 300".into(),
+        ),
+        (of(CountOf), HashInfo { counts: counted.keys, ..counted }, "keys and counts overlap".into()),
+        (of(CountOf), HashInfo { counts: counted.table, ..counted }, "table and counts overlap".into()),
+        (
+            unique.hasher(FindOrInsert),
+            HashInfo { values_out: cut(found.values_out), ..found },
+            "valuesOut.size 1199 < 1200 required for maxCount 300".into(),
+        ),
+        (
+            unique.hasher(FindOrInsert),
+            HashInfo { values_out: found.values, ..found },
+            "values and valuesOut overlap".into(),
+        ),
+        (
+            unique.hasher(FindOrInsert),
+            HashInfo { leftover_count: 0, ..found },
+            "leftoverKeys is malformed: their number has no place: leftoverCount is 0".into(),
+        ),
+        (of(Rehash), HashInfo { source_capacity: 0, ..rehashed }, "sourceCapacity 0 < 1 required".into()),
+        (
+            of(Rehash),
+            HashInfo { source_capacity: 5001, ..rehashed },
+            "sourceCapacity 5001 > 5000, the hasher's maxCapacity".into(),
+        ),
+        (
+            of(Rehash),
+            HashInfo { source: cut(rehashed.source), ..rehashed },
+            format!("source.size {} < {size} required", size - 1),
+        ),
+        (of(Rehash), HashInfo { source: Range::NONE, ..rehashed }, "source.address is null".into()),
+        (
+            of(Rehash),
+            HashInfo { source: Range { address: rehashed.source.address + 4, ..rehashed.source }, ..rehashed },
+            format!("source.address {:#x} is not a multiple of 16", rehashed.source.address + 4),
+        ),
+        (
+            of(Rehash),
+            HashInfo { source: within(0), source_capacity: 1000, ..rehashed },
+            "table and source overlap".into(),
+        ),
+        (
+            of(Rehash),
+            HashInfo { source: within(4096), source_capacity: 1000, ..rehashed },
+            "table and source overlap".into(),
+        ),
+        (
+            of(Rehash),
+            HashInfo { count: Count { address: counted.keys.address, max: 300 }, ..rehashed },
+            "count is malformed: the count of Rehash is on the host".into(),
+        ),
+        (of(Rehash), HashInfo { leftover_keys: rehashed.source, ..rehashed }, "source and leftoverKeys overlap".into()),
+    ];
+    let run = context.run(|commands| {
+        for (hasher, info, text) in &calls {
+            // SAFETY: the command buffer is recording; refused calls record nothing.
+            let refused = unsafe { hasher.cmd_hash(commands, info) };
+            assert_eq!(refused.map_err(|error| error.to_string()), Err(text.clone()));
+        }
+        // A table that is written in a batch, and that is a source of another request.
+        let insert = HashInfo { table: rehashed.source, values_out: Range::NONE, values: count.info.values, ..counted };
+        let requests = [Request::Hash(of(Rehash), rehashed), Request::Hash(of(Insert), insert)];
+        // SAFETY: as above.
+        let refused = unsafe { trommel::cmd_batch(commands, &requests, rehashed.scratch) };
+        assert_eq!(refused.map_err(|error| error.to_string()), Err("table and source overlap".into()));
+        Ok(())
+    });
+    run.expect("an empty command buffer is submitted");
+    let untouched = [&retrieval, &count, &rehash, &finding].iter().all(|prepared| prepared.is_untouched(&context));
+    assert!(untouched && before == [table.words(), other.words(), unique.words()], "something has run");
+    assert_silence(&context);
+}
 
 /// Checks the error messages, and that nothing has been recorded.
 pub(crate) fn refusals() {
     let context = context(Setup::Folded);
     let narrow = HasherInfo { key: KeyType::U8, ..HasherInfo::keys() };
-    let refused = Hasher::new(context.device(), &narrow).map(drop).map_err(|error| error.to_string());
-    assert_eq!(refused, Err("keyType is malformed: U8 is narrower than a word".into()));
+    assert_eq!(refused(&context, narrow), "keyType is malformed: U8 is narrower than a word");
 
     let mut table = Table::new(&context, Types::PAIRS, 2000, 5000);
     let keys: Vec<Words> = (0..300).map(|i| Types::PAIRS.key_of(i)).collect();

@@ -9,24 +9,27 @@ use trommel::host::Context;
 use trommel::shared::MOST_LINEAR_PROBES;
 
 /// `count` keys, each one of the first `of` keys.
-fn draw(types: Types, count: u32, of: u32, random: &mut Random) -> Vec<Words> {
+pub(crate) fn draw(types: Types, count: u32, of: u32, random: &mut Random) -> Vec<Words> {
     (0..count).map(|_| types.key_of(random.below(of))).collect()
 }
 
+/// The operations on keys, as often as random batches have them.
+fn operations_of(types: Types) -> &'static [HashOperation] {
+    use HashOperation::{Assign, Count, Erase, Find, FindOrInsert, Insert, Retrieve};
+    match types.multimap {
+        false => &[Insert, Assign, Erase, Find, FindOrInsert, Assign],
+        true if types.value_words() == 0 => &[Insert, Insert, Erase, Find, Count],
+        true => &[Insert, Insert, Erase, Find, Count, Retrieve],
+    }
+}
+
 /// Applies random batches of every operation.
-fn exercise(table: &mut Table<'_>, batches: u32, most: u32, of: u32, seed: u64) {
+pub(crate) fn exercise(table: &mut Table<'_>, batches: u32, most: u32, of: u32, seed: u64) {
     let mut random = Random::new(seed);
     let types = table.types;
     for _ in 0..batches {
-        let operations = [
-            HashOperation::Insert,
-            HashOperation::Assign,
-            HashOperation::Erase,
-            HashOperation::Find,
-            HashOperation::Insert,
-            HashOperation::Assign,
-        ];
-        let operation = operations[random.below(6) as usize];
+        let operations = operations_of(types);
+        let operation = operations[random.below(operations.len() as u32) as usize];
         let keys = draw(types, 1 + random.below(most), of, &mut random);
         table.apply(&Batch::new(operation, types, keys, &mut random));
     }

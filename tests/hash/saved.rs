@@ -27,7 +27,7 @@ fn changed(bytes: &[u8], word: usize, value: u32) -> Vec<u8> {
 pub(crate) fn tables_in_other_memory() {
     let context = context(Setup::Native);
     let kinds = Types::ALL.into_iter().enumerate().filter(|(i, _)| is_shared_here(*i));
-    for (i, types) in kinds.flat_map(|(i, types)| types.of_each_scheme().map(|types| (i, types))) {
+    for (i, types) in kinds.flat_map(|(i, types)| types.of_each_kind().map(|types| (i, types))) {
         let mut random = Random::new(i as u64);
         let capacity = 2 * SLICE;
         let mut table = Table::new(&context, types, capacity, capacity);
@@ -222,6 +222,64 @@ pub(crate) fn faults_of_linear_tables() {
         assert_ne!(refused(word, u32::MAX - 7), "", "word {word} of the header");
     }
     faults_of_fingerprints(&context);
+}
+
+/// As `faults_of_linear_tables`, for a multimap with four entries of one path: two of one key, an erased one, and
+/// another key. Equal keys are no fault.
+pub(crate) fn faults_of_multimaps() {
+    const HOME: u32 = 500;
+    let context = context(Setup::Native);
+    let types = Types::PAIRS.multimap();
+    let mut table = Table::new(&context, types, SLICE, SLICE);
+    let key = |home: u32, number: u32| vec![unmix(number * SLICE + home)];
+    // A batch for each entry determines the slots.
+    for number in [0, 0, 1, 2] {
+        table.apply_to(HashOperation::Insert, vec![key(HOME, number)]);
+    }
+    table.apply_to(HashOperation::Erase, vec![key(HOME, 1)]);
+    table.check(&[]);
+    let (good, slots) = (table.bytes(), table.slots());
+    let at = |slot: u32, word: usize| 64 + 3 * slot as usize + word;
+    let refused = |word: usize, value: u32| error_of(types, SLICE, &changed(&good, word, value));
+    let malformed = |why: &str| format!("table is malformed: {why}");
+    let unfound = |slot: u32| malformed(&format!("no search finds slot {slot}"));
+    let entry = |slot: u32| slots[slot as usize].clone();
+    assert_eq!([0, 1, 3].map(|slot| entry(HOME + slot)[1]), [0, 0, 2].map(|number| key(HOME, number)[0]));
+    assert_eq!(entry(HOME + 2)[0], u32::MAX - 1, "the slot of an erased key");
+    let header = table.header();
+    assert_eq!(header[5..7], [0; 2], "reserved keys");
+    let counts = |found: &str, of_header: &str| malformed(&format!("it has {found}, not {of_header} as its header"));
+    assert_eq!(refused(3, 4), counts("3 keys and 1 erased slots", "4 and 1"));
+    assert_eq!(refused(4, 2), counts("3 keys and 1 erased slots", "3 and 2"));
+    // One more entry with a key of the table, where a search comes by, behind an empty slot, and in front of its path.
+    let with_entry =
+        |slot: u32| (0..3).fold(good.clone(), |bytes, word| changed(&bytes, at(slot, word), entry(HOME)[word]));
+    let error_with_entry = |slot: u32| error_of(types, SLICE, &with_entry(slot));
+    assert_eq!(error_with_entry(HOME + 4), counts("4 keys and 1 erased slots", "3 and 1"));
+    assert_eq!(error_with_entry(HOME + 5), unfound(HOME + 5));
+    assert_eq!(error_with_entry(HOME - 1), unfound(HOME - 1));
+    assert_eq!(check_table(&types.info(), SLICE, &changed(&with_entry(HOME + 4), 3, 4)), Ok(()), "three equal keys");
+    assert_eq!(refused(at(HOME + 2, 0), u32::MAX), unfound(HOME + 3), "an empty slot inside a path");
+    assert_eq!(refused(at(HOME, 0), u32::MAX), unfound(HOME + 1), "an empty slot inside a path");
+    for slot in [0, 1, 3].map(|slot| HOME + slot) {
+        let [fingerprint, key_word, value] = entry(slot)[..] else { panic!("three words") };
+        assert_eq!(refused(at(slot, 0), fingerprint ^ 1), unfound(slot), "a wrong fingerprint");
+        assert_eq!(refused(at(slot, 1), key_word ^ 1 << 9), unfound(slot), "a wrong key");
+        let bytes = changed(&good, at(slot, 2), !value);
+        assert_eq!(check_table(&types.info(), SLICE, &bytes), Ok(()), "values can be anything");
+    }
+    // A table of each kind, taken for one of another.
+    let linear = Table::new(&context, Types::PAIRS.linear(), 2 * SLICE, 0).bytes();
+    assert_eq!(error_of(types, SLICE, &linear), malformed("the number of its scheme is 1, not 2"));
+    assert_eq!(error_of(Types::PAIRS.linear(), SLICE, &good), malformed("the number of its scheme is 2, not 1"));
+    for word in [0, 1, 3, 4, 5, 6] {
+        assert_ne!(refused(word, u32::MAX - 7), "", "word {word} of the header");
+    }
+    // A key with many values, as it is and with an empty slot among them.
+    table.apply_to(HashOperation::Insert, vec![key(HOME, 5); 500]);
+    table.check(&[]);
+    let text = error_of(types, SLICE, &changed(&table.bytes(), at(HOME + 100, 0), u32::MAX));
+    assert_eq!(text, unfound(HOME + 101));
 }
 
 /// Keys of several words: a wrong bit in the fingerprint or in the key is a fault. No key is reserved.

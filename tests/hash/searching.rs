@@ -1,5 +1,6 @@
 //! Tables in an application's shaders: searches of bucketed tables with glsl/lib/trommel_hash.glsl, and changes and
-//! searches of linear tables with glsl/lib/trommel_hash_linear.glsl.
+//! searches of linear tables with glsl/lib/trommel_hash_linear.glsl, and values of multimaps with
+//! glsl/lib/trommel_hash_multimap.glsl.
 
 use crate::common::contexts::{Setup, assert_silence, context, is_shared_here};
 use crate::common::keys::Random;
@@ -16,6 +17,8 @@ use trommel::host::Context;
 const FIND: &[u8] = include_bytes!("spirv/find.spv");
 /// glsl/linear.comp
 const LINEAR: &[u8] = include_bytes!("spirv/linear.spv");
+/// glsl/multimap.comp
+const MULTIMAP: &[u8] = include_bytes!("spirv/multimap.spv");
 
 /// Looks keys up in every format, in tables with room and in full ones, with erased keys and with reserved ones. The
 /// drivers share the formats.
@@ -180,7 +183,7 @@ fn check_steps(table: &mut Table<'_>, steps: &Steps, results: &[[u32; 2]]) {
             Step::Erase => {}
         }
     }
-    let former: HashMap<Words, Words> = table.model.clone();
+    let former = table.model.clone();
     let none = Changes::default();
     check_last_values(table, |key| changes.get(key).unwrap_or(&none));
     for (key, balance) in balance {
@@ -207,9 +210,45 @@ fn full_table(context: &Context, types: Types) {
     // Erased slots are not reused.
     let steps: Steps = (10..20).map(|key| (Step::Erase, key, 0)).collect();
     assert!(run_steps(context, &table, &steps).iter().all(|[result, _]| *result == 1), "all keys are erased");
-    steps.iter().for_each(|(_, key, _)| _ = table.model.remove(&types.key_of(*key)));
+    steps.iter().for_each(|(_, key, _)| table.model.remove(&types.key_of(*key)));
     table.check(&[]);
     let results = run_steps(context, &table, &vec![(Step::Insert, 10, 0), (Step::Erase, 11, 0), (Step::Find, 12, 0)]);
     assert_eq!(results.iter().map(|[result, _]| *result).collect::<Vec<_>>(), [FULL, 0, 0]);
     table.check(&[]);
+}
+
+/// The number of values of each key, their sum, and their exclusive or: of few and of many values, and between erased
+/// slots.
+pub(crate) fn values_in_shaders() {
+    let context = context(Setup::Native);
+    let types = Types::PAIRS.multimap();
+    let mut random = Random::new(4);
+    let mut table = Table::new(&context, types, 2000, 0);
+    let many = vec![types.key_of(5); 100];
+    for (operation, keys) in [
+        (HashOperation::Insert, many),
+        (HashOperation::Insert, (0..1200).map(|_| types.key_of(random.below(400))).collect()),
+        (HashOperation::Erase, types.keys_of(100..200)),
+    ] {
+        table.apply(&Batch::new(operation, types, keys, &mut random));
+        let keys = types.keys_of(0..500);
+        let pipeline = Pipeline::new(&context, &words_of(MULTIMAP), &[], 28);
+        let keys_in = context.upload(&keys.concat()).expect("keys");
+        let results = context.buffer(keys.len() as u64 * 12).expect("results");
+        let addresses = [table.range().address, keys_in.address(), results.address()].into_iter();
+        let mut push: Vec<u8> = addresses.flat_map(u64::to_le_bytes).collect();
+        push.extend((keys.len() as u32).to_le_bytes());
+        table.run(|commands| {
+            pipeline.record(commands, &push, (keys.len() as u32).div_ceil(32));
+            Ok(())
+        });
+        let found = context.download::<u32>(&results, keys.len() * 3).expect("results");
+        for (key, found) in keys.iter().zip(found.chunks_exact(3)) {
+            let values = table.model.values_of(key);
+            let sum = values.iter().fold(0u32, |sum, value| sum.wrapping_add(value[0]));
+            let all = values.iter().fold(0, |all, value| all ^ value[0]);
+            assert_eq!(found, [values.len() as u32, sum, all], "{key:x?}: number, sum, exclusive or");
+        }
+    }
+    assert_silence(&context);
 }

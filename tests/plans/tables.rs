@@ -22,14 +22,21 @@ fn batch(capacity: u32, max_count: u32) -> HashInfo {
         leftover_count: 8,
         count_out: 16,
         statistics: array(6),
+        values_out: array(7),
+        max_values: 2 * max_count,
+        offsets: array(8),
+        counts: array(9),
+        source: array(10),
+        source_capacity: 2 * capacity,
+        reserve: Count::device(20, 100),
         scratch: Scratch { buffer: fake::buffer(), offset: 256, size: 1 << 40 },
         status: 12,
-        timestamps: None,
+        ..HashInfo::default()
     }
 }
 
 /// Clearing, searches, and insertions into tables of one slice, of at most 256 and of more. Changes of tables with
-/// linear probing.
+/// linear probing, insertions that find, and those of the items of another table. Operations on multimaps.
 #[test]
 fn plans_of_tables() {
     let pairs = HasherInfo::pairs();
@@ -42,6 +49,11 @@ fn plans_of_tables() {
     let export = hasher(&NVIDIA, &pairs.operation(HashOperation::Export));
     let statistics = hasher(&NVIDIA, &pairs.operation(HashOperation::Statistics));
     let exported = HashInfo { count: Count::host(1000), ..batch(1 << 20, 0) };
+    let on_host = |info: &HasherInfo| {
+        let info = hasher(&NVIDIA, info).describe(&exported);
+        info.expect("the batch is valid")
+    };
+    let multimap = pairs.linear().multimap();
     let small = HasherInfo { max_capacity: 1024, ..pairs };
     let medium = HasherInfo { max_capacity: 1 << 18, ..pairs };
     let by_index = HasherInfo { key: KeyType::U64, value: ValueType::Bytes(8), ..pairs };
@@ -60,6 +72,18 @@ fn plans_of_tables() {
         of(&by_index.linear().operation(HashOperation::Min), 1 << 20, 1000),
         of(&pairs.linear().operation(HashOperation::Erase), 1 << 20, 1000),
         of(&pairs.linear().concurrent(), 1 << 20, 1000),
+        of(&small.operation(HashOperation::FindOrInsert), 1024, 1000),
+        of(&pairs.linear().operation(HashOperation::FindOrInsert), 1 << 20, 1000),
+        on_host(&HasherInfo { max_capacity: 1 << 21, ..pairs }.operation(HashOperation::Rehash)),
+        on_host(&pairs.linear().operation(HashOperation::Rehash)),
+        of(&multimap, 1 << 20, 1000),
+        of(&multimap.operation(HashOperation::Erase), 1 << 20, 1000),
+        of(&multimap.operation(HashOperation::Count), 1 << 20, 1000),
+        of(&multimap.operation(HashOperation::Retrieve), 1 << 20, 1000),
+        of(&multimap.operation(HashOperation::Retrieve), 1 << 20, 0),
+        on_host(&multimap.operation(HashOperation::ExportIf)),
+        on_host(&pairs.linear().operation(HashOperation::EraseIf)),
+        on_host(&pairs.linear().resizable().operation(HashOperation::Resize)),
     ];
     assert_text("tables", &texts);
 }
@@ -82,9 +106,8 @@ fn scratch_of_tables() {
                 let info = HasherInfo { key, value, max_capacity, ..HasherInfo::keys() };
                 for operation in HashOperation::ALL {
                     let info = info.operation(operation);
-                    if info.check().is_err() {
-                        continue;
-                    }
+                    let kinds = [info, info.linear().multimap(), info.resizable()];
+                    let Some(info) = kinds.into_iter().find(|info| info.check().is_ok()) else { continue };
                     let hasher = hasher(facts, &info);
                     let size = |count: u32| hasher.scratch_size(count).expect("the count is allowed");
                     let counts: Vec<u32> = (0..30).flat_map(|bit| [(1 << bit) - 1, 1 << bit, 3 << bit >> 1]).collect();
@@ -94,8 +117,18 @@ fn scratch_of_tables() {
                         let count = u64::from(count);
                         let hash_bytes = if key == KeyType::U64 { 8 } else { 4 };
                         let range = match operation {
-                            HashOperation::Clear | HashOperation::Find | HashOperation::Statistics => 0..=0,
-                            HashOperation::Export => 4..=4,
+                            HashOperation::Clear
+                            | HashOperation::Find
+                            | HashOperation::Statistics
+                            | HashOperation::Count => 0..=0,
+                            operation if operation.exports() => 4..=4,
+                            // A word for each workgroup.
+                            HashOperation::Retrieve => count.div_ceil(1024) * 4..=4 + count / 8,
+                            // The keys that are removed, and those that move with their values.
+                            HashOperation::EraseIf | HashOperation::Rehash | HashOperation::Resize => {
+                                let bytes = u64::from(key.size() + value.size());
+                                (u64::from(key.size()) + hash_bytes) * count..=(most_bytes + bytes) * count + (8 << 20)
+                            }
                             _ => hash_bytes * count..=most_bytes * count + (8 << 20),
                         };
                         assert!(range.contains(&size), "{info:?} {count}: {size}");

@@ -38,7 +38,7 @@ fn hashers() -> Result<()> {
     let enums: [(&str, i32, Set); 4] = [
         ("keyType", TrmKeyType::U32X4 as i32, |info, value| info.key_type = value),
         ("valueType", TrmValueType::Index as i32, |info, value| info.value_type = value),
-        ("operation", TrmHashOperation::Statistics as i32, |info, value| info.operation = value),
+        ("operation", TrmHashOperation::Resize as i32, |info, value| info.operation = value),
         ("scheme", TrmHashScheme::Linear as i32, |info, value| info.scheme = value),
     ];
     for (name, last, set) in enums {
@@ -54,9 +54,50 @@ fn hashers() -> Result<()> {
         value_size,
         ..keyed(key_type)
     };
+    let multimap = |operation: TrmHashOperation| TrmHasherCreateInfo {
+        flags: TRM_HASHER_CREATE_MULTIMAP_BIT,
+        operation: operation as i32,
+        scheme: TrmHashScheme::Linear as i32,
+        ..good
+    };
+    let both = TRM_HASHER_CREATE_MULTIMAP_BIT | TRM_HASHER_CREATE_CONCURRENT_BIT;
     let multiple = "is not a multiple of 4 from 4 to 4096";
     let malformed = [
-        ("flags", TrmHasherCreateInfo { flags: 8, ..good }, "flags is malformed: 0x8 has bits beyond 0x7".to_owned()),
+        (
+            "flags",
+            TrmHasherCreateInfo { flags: 32, ..good },
+            "flags is malformed: 0x20 has bits beyond 0x1f".to_owned(),
+        ),
+        (
+            "bucketed multimaps",
+            TrmHasherCreateInfo { flags: TRM_HASHER_CREATE_MULTIMAP_BIT, ..good },
+            "flags is malformed: Bucketed tables are no multimaps".into(),
+        ),
+        (
+            "concurrent multimaps",
+            TrmHasherCreateInfo { flags: both, ..multimap(TrmHashOperation::Insert) },
+            "flags is malformed: multimaps have no concurrent operations".into(),
+        ),
+        (
+            "assignments to multimaps",
+            multimap(TrmHashOperation::FindOrInsert),
+            "flags is malformed: FindOrInsert is not available for multimaps".into(),
+        ),
+        (
+            "counts of other tables",
+            TrmHasherCreateInfo { flags: 0, ..multimap(TrmHashOperation::Count) },
+            "flags is malformed: Count is available for multimaps alone".into(),
+        ),
+        (
+            "values of sets",
+            multimap(TrmHashOperation::Retrieve),
+            "valueType is malformed: a set has no values to be retrieved".into(),
+        ),
+        (
+            "tables of one size",
+            TrmHasherCreateInfo { operation: TrmHashOperation::Resize as i32, ..good },
+            "flags is malformed: Resize is available for resizable tables alone".into(),
+        ),
         (
             "operations at the same time",
             TrmHasherCreateInfo { flags: TRM_HASHER_CREATE_CONCURRENT_BIT, ..good },
@@ -142,6 +183,115 @@ fn hashers() -> Result<()> {
     engine.finish()
 }
 
+/// The members of operations on multimaps, and of those that read another table.
+#[test]
+fn multimaps() -> Result<()> {
+    const COUNT: u32 = 100;
+    const CAPACITY: u32 = 1024;
+    const WORD: u32 = 0xdead_beef;
+    let engine = engine()?;
+    let (api, context) = (&engine.api, &engine.context);
+    let of = |operation: TrmHashOperation, flags| TrmHasherCreateInfo {
+        flags,
+        value_type: TrmValueType::U32 as i32,
+        operation: operation as i32,
+        scheme: TrmHashScheme::Linear as i32,
+        max_capacity: CAPACITY,
+        ..hasher_info()
+    };
+    let multimap = |operation| engine.hasher_of(&of(operation, TRM_HASHER_CREATE_MULTIMAP_BIT));
+    let [count, retrieve, rehash] = [
+        multimap(TrmHashOperation::Count)?,
+        multimap(TrmHashOperation::Retrieve)?,
+        multimap(TrmHashOperation::Rehash)?,
+    ];
+    let find = engine.hasher_of(&of(TrmHashOperation::FindOrInsert, 0))?;
+    let resize = engine.hasher_of(&of(TrmHashOperation::Resize, TRM_HASHER_CREATE_RESIZABLE_BIT))?;
+    let memory = context.upload(&[WORD; 1000])?;
+    let part = |index: u64, size| TrmRange { address: memory.address() + index * 800, size };
+    // A header, and slots of three words.
+    let table_words = [WORD; 64 + 3 * CAPACITY as usize];
+    let tables = [context.upload(&table_words)?, context.upload(&table_words)?];
+    let work = context.buffer(1 << 16)?;
+    let good = TrmHashInfo {
+        table: range(&tables[0]),
+        capacity: CAPACITY,
+        count: TrmCount { max: COUNT, address: 0 },
+        keys: part(0, 400),
+        values: part(1, 400),
+        offsets: part(2, 404),
+        counts: part(2, 400),
+        values_out: part(3, 400),
+        max_values: COUNT,
+        source: range(&tables[1]),
+        source_capacity: CAPACITY,
+        scratch: scratch(&work),
+        ..hash_info()
+    };
+    let cut = |range: TrmRange| TrmRange { size: range.size - 1, ..range };
+    let odd = |range: TrmRange| TrmRange { address: range.address + 2, ..range };
+    let nowhere = TrmRange { address: 0, size: 400 };
+    let mut refusals = Refusals(api, Vec::new());
+    context.run(|commands| {
+        let mut bad = |what: &str, hasher, info: TrmHashInfo, code, reason: &str| {
+            // SAFETY: pointers are valid, or such that the library finds out.
+            let result = unsafe { (api.hash.trmCmdHash)(commands, hasher, &info) };
+            refusals.expect(what, result, code, reason);
+        };
+        let with = |counts| TrmHashInfo { counts, ..good };
+        bad("counts", count, with(nowhere), NULL, "counts.address is null");
+        bad("counts", count, with(odd(good.counts)), MISALIGNED, "counts.address");
+        bad("counts", count, with(cut(good.counts)), TOO_SMALL, "counts.size 399 < 400 required for maxCount 100");
+        bad("counts", count, with(good.keys), OVERLAP, "keys and counts overlap");
+        let with = |offsets| TrmHashInfo { offsets, ..good };
+        bad("offsets", retrieve, with(nowhere), NULL, "offsets.address is null");
+        bad("offsets", retrieve, with(odd(good.offsets)), MISALIGNED, "offsets.address");
+        let reason = "offsets.size 403 < 404 required for maxCount 100";
+        bad("offsets", retrieve, with(cut(good.offsets)), TOO_SMALL, reason);
+        bad("offsets", retrieve, with(good.table), OVERLAP, "table and offsets overlap");
+        let with = |values_out| TrmHashInfo { values_out, ..good };
+        bad("values", retrieve, with(nowhere), NULL, "valuesOut.address is null");
+        bad("values", retrieve, with(odd(good.values_out)), MISALIGNED, "valuesOut.address");
+        bad("values", retrieve, with(cut(good.values_out)), TOO_SMALL, "valuesOut.size 399 < 400 required");
+        bad("values", retrieve, with(good.offsets), OVERLAP, "valuesOut and offsets overlap");
+        bad("values", find, with(good.values), OVERLAP, "values and valuesOut overlap");
+        let reason = "valuesOut.size 399 < 400 required for maxCount 100";
+        bad("values", find, with(cut(good.values_out)), TOO_SMALL, reason);
+        let many = TrmHashInfo { max_values: COUNT + 1, ..good };
+        bad("maxValues", retrieve, many, TOO_SMALL, "valuesOut.size 400 < 404 required");
+        let with = |source| TrmHashInfo { source, ..good };
+        bad("source", rehash, with(nowhere), NULL, "source.address is null");
+        let eight = TrmRange { address: good.source.address + 8, ..good.source };
+        bad("source", rehash, with(eight), MISALIGNED, "is not a multiple of 16");
+        bad("source", rehash, with(cut(good.source)), TOO_SMALL, "source.size 12543 < 12544 required");
+        bad("source", rehash, with(good.table), OVERLAP, "table and source overlap");
+        let with = |source_capacity| TrmHashInfo { source_capacity, ..good };
+        bad("sourceCapacity", rehash, with(0), TOO_SMALL, "sourceCapacity 0 < 1 required");
+        let reason = "sourceCapacity 1025 > 1024, the hasher's maxCapacity";
+        bad("sourceCapacity", rehash, with(CAPACITY + 1), TOO_LARGE, reason);
+        let counted = TrmHashInfo { count: TrmCount { max: COUNT, address: part(0, 0).address }, ..good };
+        bad("count", rehash, counted, MALFORMED, "count is malformed: ");
+        let small = TrmHashInfo { min_capacity: CAPACITY + 1, ..good };
+        bad("minCapacity", resize, small, TOO_LARGE, "minCapacity 1025 > 1024, the capacity");
+        let odd = TrmHashInfo { reserve: TrmCount { max: 1, address: 2 }, ..good };
+        bad("reserve", resize, odd, MISALIGNED, "reserve.address 0x2 is not a multiple of 4");
+        Ok(())
+    })?;
+    refusals.finish()?;
+    ensure!(context.download::<u32>(&memory, 1000)? == [WORD; 1000], "something has been recorded");
+    for table in &tables {
+        ensure!(context.download::<u32>(table, table_words.len())? == table_words, "something has been recorded");
+    }
+    // SAFETY: nobody uses them.
+    unsafe {
+        for hasher in [count, retrieve, rehash, find, resize] {
+            (api.hash.trmDestroyHasher)(hasher);
+        }
+    }
+    drop((memory, tables, work));
+    engine.finish()
+}
+
 #[test]
 fn tables() -> Result<()> {
     const COUNT: u32 = 1500;
@@ -214,8 +364,6 @@ fn tables() -> Result<()> {
         bad("unknown members", &later.info, MALFORMED, "are of a later version and not zero");
         let reason = "info.hasher is malformed: it is neither NULL nor the hasher given";
         bad("another hasher", &TrmHashInfo { hasher: other, ..good }, MALFORMED, reason);
-        let reason = "reserved is malformed: 0x1 has bits beyond 0x0";
-        bad("reserved", &TrmHashInfo { reserved: 1, ..good }, MALFORMED, reason);
 
         let sized = |capacity| TrmHashInfo { capacity, ..good };
         bad("no capacity", &sized(0), TOO_SMALL, "capacity 0 < 1 required");
@@ -340,7 +488,6 @@ fn tables() -> Result<()> {
             with(what, &apart, &with_header(&good, header), code, reason);
         }
         let set = |hasher| TrmHashInfo { hasher, ..good };
-        with("reserved", &apart, &TrmHashInfo { reserved: 1, ..good }, MALFORMED, "reserved is malformed");
         with("no hasher", &apart, &set(ptr::null_mut()), NULL, "hasher is null");
         with("odd hasher", &apart, &set(byte_later(insert).cast_mut()), MISALIGNED, "hasher");
         with("another device's", &apart, &set(foreign), FOREIGN_DEVICE, "hasher was created on another device");
@@ -376,7 +523,18 @@ fn tables() -> Result<()> {
     // Ranges that an operation has no use for are not looked at.
     let none = TrmRange { address: 3, size: 1 };
     let nothing = TrmHashInfo { hasher: ptr::null_mut(), scratch: TrmScratch::default(), ..good };
-    let unused = TrmHashInfo { leftover_keys: none, leftover_values: none, ..nothing };
+    let unused = TrmHashInfo {
+        leftover_keys: none,
+        leftover_values: none,
+        values_out: none,
+        offsets: none,
+        counts: none,
+        source: none,
+        source_capacity: u32::MAX,
+        max_values: u32::MAX,
+        min_capacity: u32::MAX,
+        ..nothing
+    };
     let cleared = TrmHashInfo { keys: none, values: none, found: none, count: TrmCount::default(), ..unused };
     let search = TrmHashInfo { values: TrmRange::default(), ..unused };
     let empty =

@@ -220,8 +220,8 @@ impl Slots for Buckets {
         self.overflow_buckets().iter().flat_map(|bucket| &bucket.slots).flatten().count()
     }
 
-    fn probes(&self, key: &[u32]) -> Option<u32> {
-        self.find(key).map(|(probes, ..)| probes)
+    fn probes(&self) -> Vec<u32> {
+        self.items().filter_map(|(key, _)| self.find(key)).map(|(probes, ..)| probes).collect()
     }
 
     fn probes_to_room(&self, key: &[u32], reuses_erased: bool) -> Option<u32> {

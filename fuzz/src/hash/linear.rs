@@ -1,6 +1,7 @@
 //! The slots of linear tables. Slot i begins at word 64 + i * slot_words. The first word of a slot is its state: empty,
 //! that of an erased key, or that of a key. The state of a key of one word is the key itself; the state of a wider key
-//! is a fingerprint, and the key follows. The value ends the slot.
+//! is a fingerprint, and the key follows. The value ends the slot. In a multimap, all keys have fingerprints, and a key
+//! has a slot for each of its values.
 //!
 //! The path of a key begins at its home, the low bits of its first hash, and wraps around. A search ends at the first
 //! empty slot.
@@ -8,12 +9,9 @@
 use super::table::{HEADER_WORDS, SLICE_SLOTS, Shape, Slots, Words, hashes};
 use crate::random::Random;
 use std::collections::{BTreeSet, HashMap};
-use trommel::{HashOperation, HasherInfo};
 
 /// The most slots of a path. A path in a smaller table has all of its slots.
 const MOST_PROBES: usize = 16_384;
-/// Erasures may leave slots of erased keys that are farther from an empty slot.
-const MOST_TRIMMED: usize = 1000;
 // States of slots without a key.
 const EMPTY: u32 = u32::MAX;
 const ERASED: u32 = u32::MAX - 1;
@@ -24,10 +22,10 @@ const ZERO: usize = 2;
 #[derive(Clone, Debug)]
 pub(super) struct LinearSlots {
     shape: Shape,
-    /// The slot and the value of each key.
-    items: HashMap<Words, (usize, Words)>,
-    empty: BTreeSet<usize>,
-    erased: BTreeSet<usize>,
+    /// The slot and the value of each entry of a key.
+    items: HashMap<Words, Vec<(usize, Words)>>,
+    pub(super) empty: BTreeSet<usize>,
+    pub(super) erased: BTreeSet<usize>,
 }
 
 impl LinearSlots {
@@ -37,26 +35,26 @@ impl LinearSlots {
     }
 
     /// Number of slots: a power of two.
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.shape.slices * SLICE_SLOTS
     }
 
     /// Words of a slot before the key.
     fn fingerprint_words(&self) -> usize {
-        usize::from(self.shape.key_words > 1)
+        usize::from(self.shape.has_fingerprint())
     }
 
-    fn slot_words(&self) -> usize {
+    pub(super) fn slot_words(&self) -> usize {
         self.fingerprint_words() + self.shape.key_words + self.shape.value_words
     }
 
     /// The state of the slot of a key.
     fn state(&self, key: &[u32]) -> u32 {
-        if self.shape.key_words == 1 { key[0] } else { hashes(key)[1] & 0x7fff_ffff }
+        if self.shape.has_fingerprint() { hashes(key)[1] & 0x7fff_ffff } else { key[0] }
     }
 
     /// The first slot of the path of a key.
-    fn home(&self, key: &[u32]) -> usize {
+    pub(super) fn home(&self, key: &[u32]) -> usize {
         hashes(key)[0] as usize % self.len()
     }
 
@@ -66,7 +64,7 @@ impl LinearSlots {
     }
 
     /// Number of slots from one slot to another one, wrapping around.
-    fn distance(&self, from: usize, to: usize) -> usize {
+    pub(super) fn distance(&self, from: usize, to: usize) -> usize {
         (to + self.len() - from) % self.len()
     }
 
@@ -76,7 +74,7 @@ impl LinearSlots {
     }
 
     /// Distance from a slot to the nearest one that an insertion may take.
-    fn distance_to_room(&self, from: usize, reuses_erased: bool) -> Option<usize> {
+    pub(super) fn distance_to_room(&self, from: usize, reuses_erased: bool) -> Option<usize> {
         let erased = if reuses_erased { self.distance_to(&self.erased, from) } else { None };
         self.distance_to(&self.empty, from).into_iter().chain(erased).min()
     }
@@ -99,60 +97,44 @@ impl LinearSlots {
                     return Err(format!("the slot of key {key:x?} has the state {state:#x}"));
                 }
                 _ => {
-                    if table.items.insert(key.to_vec(), (number, value.to_vec())).is_some() {
+                    let list = table.items.entry(key.to_vec()).or_default();
+                    list.push((number, value.to_vec()));
+                    if list.len() > 1 && !shape.multimap {
                         return Err(format!("key {key:x?} is there twice"));
                     }
                 }
             }
         }
-        match table.items.iter().find(|(key, _)| table.probes(key).is_none()) {
-            Some((key, (slot, _))) => Err(format!("a search does not find key {key:x?} in slot {slot}")),
+        let lost = table.by_slot().into_iter().find(|(slot, (key, _))| table.probes_at(key, *slot).is_none());
+        match lost.map(|(slot, (key, _))| format!("a search does not find key {key:x?} in slot {slot}")) {
+            Some(why) => Err(why),
             None => Ok(table),
         }
     }
 
-    /// Checks the slots after an operation against those before. [`super::table::Table::read`] accepts both tables.
-    pub(super) fn check_change(shape: Shape, info: &HasherInfo, before: &[u32], after: &[u32]) -> Result<(), String> {
-        if info.operation == HashOperation::Clear {
-            let is_clear = after[HEADER_WORDS..].iter().all(|word| *word == u32::MAX);
-            return if is_clear { Ok(()) } else { Err("a word of a cleared slot is not all ones".into()) };
-        }
-        let [before, after] = [Self::read(shape, before)?, Self::read(shape, after)?];
-        for (key, (slot, _)) in &after.items {
-            if let Some((old, _)) = before.items.get(key) {
-                if old != slot {
-                    return Err(format!("key {key:x?} has moved from slot {old} to slot {slot}"));
-                }
-                continue;
-            }
-            let home = after.home(key);
-            let nearest = after.distance_to_room(home, !info.concurrent);
-            if let Some(nearest) = nearest.filter(|nearest| *nearest < after.distance(home, *slot)) {
-                let free = (home + nearest) % after.len();
-                return Err(format!("key {key:x?} is in slot {slot}, and not in slot {free} before it on its path"));
-            }
-        }
-        if info.concurrent {
-            if let Some(slot) = before.erased.difference(&after.erased).next() {
-                return Err(format!("slot {slot} of an erased key has changed"));
-            }
-            if let Some(slot) = after.empty.difference(&before.empty).next() {
-                return Err(format!("slot {slot} has become empty"));
-            }
-            return Ok(());
-        }
-        // The batch has freed the slots that had a key before and have none now. If only such slots lie between a freed
-        // slot and an empty one, all of them become empty.
-        let behind = |slot: &usize| {
-            let mut slots = (1..MOST_TRIMMED).map(|distance| (slot + distance) % after.len());
-            slots
-                .find(|next| !after.empty.contains(next) || before.empty.contains(next) || before.erased.contains(next))
-        };
-        let has_empty_behind = |slot: &&usize| behind(slot).is_some_and(|next| before.empty.contains(&next));
-        match after.erased.difference(&before.erased).find(has_empty_behind) {
-            Some(slot) => Err(format!("erased slot {slot} is followed by empty ones, and has not become empty")),
-            None => Ok(()),
-        }
+    /// The key and the value in each slot that has some.
+    pub(super) fn by_slot(&self) -> HashMap<usize, (&Words, &Words)> {
+        let entries = self.items.iter().flat_map(|(key, list)| list.iter().map(move |entry| (key, entry)));
+        entries.map(|(key, (slot, value))| (*slot, (key, value))).collect()
+    }
+
+    pub(super) fn has_key(&self, key: &Words) -> bool {
+        self.items.contains_key(key)
+    }
+
+    /// Number of probes up to a slot of a key. None if the search ends before.
+    fn probes_at(&self, key: &[u32], slot: usize) -> Option<u32> {
+        let home = self.home(key);
+        let distance = self.distance(home, slot);
+        let is_before_empty = self.distance_to(&self.empty, home).is_none_or(|empty| distance < empty);
+        self.probes_of(distance).filter(|_| is_before_empty)
+    }
+
+    /// Gives a slot an entry.
+    pub(super) fn put(&mut self, slot: usize, key: &[u32], value: &[u32]) {
+        self.empty.remove(&slot);
+        self.erased.remove(&slot);
+        self.items.entry(key.to_vec()).or_default().push((slot, value.to_vec()));
     }
 }
 
@@ -166,22 +148,23 @@ impl Slots for LinearSlots {
     }
 
     fn insert(&mut self, key: &[u32], value: &[u32]) {
-        if let Some((_, known)) = self.items.get_mut(key) {
+        if !self.shape.multimap
+            && let Some([(_, known)]) = self.items.get_mut(key).map(Vec::as_mut_slice)
+        {
             *known = value.to_vec();
             return;
         }
         let home = self.home(key);
         if let Some(distance) = self.distance_to_room(home, true).filter(|distance| *distance < MOST_PROBES) {
-            let slot = (home + distance) % self.len();
-            self.empty.remove(&slot);
-            self.erased.remove(&slot);
-            self.items.insert(key.to_vec(), (slot, value.to_vec()));
+            self.put((home + distance) % self.len(), key, value);
         }
     }
 
     fn erase(&mut self, key: &[u32]) {
-        if let Some((slot, _)) = self.items.remove(key) {
-            self.erased.insert(slot);
+        let Some(list) = self.items.get_mut(key) else { return };
+        self.erased.extend(list.pop().map(|(slot, _)| slot));
+        if list.is_empty() {
+            self.items.remove(key);
         }
     }
 
@@ -212,19 +195,15 @@ impl Slots for LinearSlots {
     }
 
     fn items(&self) -> Box<dyn Iterator<Item = (&[u32], &[u32])> + '_> {
-        Box::new(self.items.iter().map(|(key, (_, value))| (&key[..], &value[..])))
+        Box::new(self.by_slot().into_values().map(|(key, value)| (&key[..], &value[..])))
     }
 
     fn erased(&self) -> usize {
         self.erased.len()
     }
 
-    fn probes(&self, key: &[u32]) -> Option<u32> {
-        let (slot, _) = self.items.get(key)?;
-        let home = self.home(key);
-        let distance = self.distance(home, *slot);
-        let is_before_empty = self.distance_to(&self.empty, home).is_none_or(|empty| distance < empty);
-        self.probes_of(distance).filter(|_| is_before_empty)
+    fn probes(&self) -> Vec<u32> {
+        self.by_slot().into_iter().filter_map(|(slot, (key, _))| self.probes_at(key, slot)).collect()
     }
 
     fn probes_to_room(&self, key: &[u32], reuses_erased: bool) -> Option<u32> {
@@ -251,8 +230,8 @@ impl Slots for LinearSlots {
         for slot in &self.erased {
             words[place(*slot)][0] = ERASED;
         }
-        for (key, (slot, value)) in &self.items {
-            let target = &mut words[place(*slot)];
+        for (slot, (key, value)) in self.by_slot() {
+            let target = &mut words[place(slot)];
             target[0] = self.state(key);
             let (key_target, value_target) = target[self.fingerprint_words()..].split_at_mut(key.len());
             key_target.copy_from_slice(key);
@@ -265,7 +244,7 @@ impl Slots for LinearSlots {
 mod tests {
     use super::*;
     use crate::hash::table::{Table, key_of_hash};
-    use trommel::KeyType;
+    use trommel::{HasherInfo, KeyType};
 
     fn pairs() -> HasherInfo {
         HasherInfo::pairs().linear()
@@ -292,7 +271,8 @@ mod tests {
     }
 
     fn slots(table: &LinearSlots) -> Vec<(u32, usize)> {
-        let mut all: Vec<_> = table.items.iter().map(|(key, (slot, _))| (hashes(key)[0] >> 20, *slot)).collect();
+        let mut all: Vec<_> =
+            table.by_slot().into_iter().map(|(slot, (key, _))| (hashes(key)[0] >> 20, slot)).collect();
         all.sort_unstable();
         all
     }
@@ -301,9 +281,9 @@ mod tests {
     fn paths_wrap_around_and_reuse_erased_slots() {
         let (_, mut table) = table(&pairs(), &[1022, 1022, 1022, 5, 1023]);
         assert_eq!(slots(&table), [(0, 1022), (1, 1023), (2, 0), (3, 5), (4, 1)]);
-        assert_eq!([0, 1, 2].map(|number| table.probes(&key(1022, number))), [Some(1), Some(2), Some(3)]);
-        assert_eq!(table.probes(&key(1023, 4)), Some(3));
-        assert_eq!(table.probes(&key(1022, 9)), None);
+        let mut probes = table.probes();
+        probes.sort_unstable();
+        assert_eq!(probes, [1, 1, 2, 3, 3]);
         table.erase(&key(1022, 1));
         assert_eq!(table.distance_to_room(1022, true), Some(1));
         assert_eq!(table.distance_to_room(1022, false), Some(4));
@@ -320,7 +300,7 @@ mod tests {
         let key = |number: u32| key_of_hash(&[], number << 16 | 65000);
         (0..most + 100).for_each(|number| table.insert(&key(number), &[]));
         assert_eq!(table.items.len(), MOST_PROBES, "the others are beyond the end of the path");
-        assert_eq!(table.probes(&key(most - 1)), Some(most));
+        assert_eq!(table.probes().into_iter().max(), Some(most));
         assert_eq!(table.probes_to_room(&key(30_000), true), None);
         assert_eq!(table.probes_to_room(&key_of_hash(&[], 65001), true), Some(most));
         table.erase(&key(77));
@@ -372,53 +352,6 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_checked() {
-        let [insert, erase] =
-            [HashOperation::Insert, HashOperation::Erase].map(|operation| pairs().operation(operation));
-        let (shape, mut before) = table(&insert, &[10, 10, 10, 10, 10]);
-        before.erase(&key(10, 1));
-        let check = |info: &HasherInfo, change: &dyn Fn(&mut LinearSlots)| {
-            let mut after = before.clone();
-            change(&mut after);
-            LinearSlots::check_change(shape, info, &written(&before), &written(&after)).is_ok()
-        };
-        let put = |slot: usize| {
-            move |table: &mut LinearSlots| {
-                table.empty.remove(&slot);
-                table.erased.remove(&slot);
-                table.items.insert(key(10, 8), (slot, vec![3]));
-            }
-        };
-        assert!(check(&insert, &put(11)) && !check(&insert, &put(15)), "the first slot that is free");
-        assert!(
-            check(&insert.concurrent(), &put(15)) && !check(&insert.concurrent(), &put(11)),
-            "the first empty slot"
-        );
-        let erased = |table: &mut LinearSlots| table.erase(&key(10, 4));
-        let trimmed = |table: &mut LinearSlots| {
-            erased(table);
-            table.erased.remove(&14);
-            table.empty.insert(14);
-        };
-        assert!(check(&erase, &trimmed) && !check(&erase, &erased));
-        let half_trimmed = |table: &mut LinearSlots| {
-            trimmed(table);
-            table.erase(&key(10, 3));
-        };
-        assert!(!check(&erase, &half_trimmed));
-        assert!(check(&erase.concurrent(), &erased) && !check(&erase.concurrent(), &trimmed));
-        let clear = insert.operation(HashOperation::Clear);
-        assert!(!check(&clear, &|_| ()) && check(&clear, &|table| *table = LinearSlots::new(shape)));
-        let moved = |table: &mut LinearSlots| {
-            table.erased.remove(&11);
-            table.empty.insert(14);
-            let last = table.items.get_mut(&key(10, 4)).map(|(slot, _)| std::mem::replace(slot, 11));
-            assert_eq!(last, Some(14));
-        };
-        assert!(!check(&erase, &moved));
-    }
-
-    #[test]
     fn wide_keys_are_not_reserved() {
         let info = HasherInfo { key: KeyType::U64, ..HasherInfo::keys().linear() };
         let mut table = Table::new(Shape::new(&info, 1));
@@ -427,6 +360,24 @@ mod tests {
         }
         let words = table.write(&mut Random::of(&[3]));
         assert_eq!(words[3..7], [2, 0, 0, 0]);
-        assert_eq!(Table::read(Shape::new(&info, 1), &words).unwrap().items(), table.items());
+        assert_eq!(Table::read(Shape::new(&info, 1), &words).unwrap().entries(), table.entries());
+    }
+
+    #[test]
+    fn multimaps_have_keys_several_times() {
+        let shape = Shape::new(&pairs().multimap(), 1024);
+        let mut table = Table::new(shape);
+        let key = [u32::MAX];
+        [3, 1, 3, 2].into_iter().for_each(|value| table.insert(&key, &[value]));
+        assert_eq!(table.entries()[&key[..]], [[1], [2], [3], [3]]);
+        table.erase(&key);
+        let words = table.write(&mut Random::of(&[4]));
+        assert_eq!([words[0] >> 24, words[3], words[4]], [2, 3, 1]);
+        let home = HEADER_WORDS + 3 * (hashes(&key)[0] as usize % 1024);
+        assert_eq!(words[home..][..3], [hashes(&key)[1] & 0x7fff_ffff, u32::MAX, 3]);
+        assert_eq!(Table::read(shape, &words).unwrap().entries()[&key[..]], [[1], [3], [3]]);
+        let mut broken = words.clone();
+        broken[home..][..3].fill(u32::MAX);
+        assert!(Table::read(shape, &broken).is_err(), "an empty slot before others of the key");
     }
 }

@@ -2,11 +2,17 @@
 
 mod bucketed;
 mod calls;
+mod changes;
+mod checks;
+mod contract;
 mod handle;
 mod linear;
+mod outputs;
+mod scene;
 mod table;
 
-use self::handle::Hashing;
+use self::handle::{Hashing, has_batch};
+use self::outputs::{FOUND, VALUES_OUT};
 use crate::items::value_size;
 use crate::keys;
 use crate::primitive::{Ask, CountAt, Handle, HandleInfo, Limits, Primitive, draw_max_count};
@@ -21,7 +27,7 @@ pub struct Hashes;
 pub(crate) static PRIMITIVE: Hashes = Hashes;
 
 /// Changes of tables are the most complex.
-const OPERATIONS: [HashOperation; 16] = [
+const OPERATIONS: [HashOperation; 24] = [
     HashOperation::Insert,
     HashOperation::Insert,
     HashOperation::Assign,
@@ -38,10 +44,37 @@ const OPERATIONS: [HashOperation; 16] = [
     HashOperation::Increment,
     HashOperation::Export,
     HashOperation::Statistics,
+    HashOperation::FindOrInsert,
+    HashOperation::FindOrInsert,
+    HashOperation::Rehash,
+    HashOperation::Rehash,
+    HashOperation::EraseIf,
+    HashOperation::EraseIf,
+    HashOperation::ExportIf,
+    HashOperation::ExportIf,
 ];
 
-/// Draws the parameters of a hasher, which may be invalid.
-fn draw_info(scheme: HashScheme, concurrent: bool, limits: &Limits, random: &mut Random) -> HasherInfo {
+/// Those on multimaps.
+const MULTIMAP_OPERATIONS: [HashOperation; 15] = [
+    HashOperation::Insert,
+    HashOperation::Insert,
+    HashOperation::Insert,
+    HashOperation::Erase,
+    HashOperation::Erase,
+    HashOperation::Erase,
+    HashOperation::Find,
+    HashOperation::Clear,
+    HashOperation::Export,
+    HashOperation::ExportIf,
+    HashOperation::Statistics,
+    HashOperation::Rehash,
+    HashOperation::Count,
+    HashOperation::Retrieve,
+    HashOperation::Retrieve,
+];
+
+/// Draws the parameters of a hasher for tables of this kind. They may be invalid.
+fn draw_info(tables: HasherInfo, limits: &Limits, random: &mut Random) -> HasherInfo {
     let value = match random.below(8) {
         0..3 => ValueType::None,
         3..6 => ValueType::U32,
@@ -50,9 +83,11 @@ fn draw_info(scheme: HashScheme, concurrent: bool, limits: &Limits, random: &mut
     HasherInfo {
         key: random.pick(&KeyType::ALL),
         value,
-        operation: random.pick(&OPERATIONS),
-        scheme,
-        concurrent,
+        operation: match random.below(4) {
+            0 if tables.resizable => HashOperation::Resize,
+            _ if tables.multimap => random.pick(&MULTIMAP_OPERATIONS),
+            _ => random.pick(&OPERATIONS),
+        },
         max_count: draw_max_count(limits, random),
         max_capacity: match random.below(6) {
             0 => 1024,
@@ -62,6 +97,7 @@ fn draw_info(scheme: HashScheme, concurrent: bool, limits: &Limits, random: &mut
         },
         batches: true,
         deferred: random.chance(1, 8),
+        ..tables
     }
 }
 
@@ -79,10 +115,15 @@ impl Primitive for Hashes {
     }
 
     fn draw(&self, limits: &Limits, random: &mut Random) -> Box<dyn HandleInfo> {
-        let scheme = if random.chance(2, 5) { HashScheme::Linear } else { HashScheme::Bucketed };
-        let concurrent = scheme == HashScheme::Linear && random.chance(1, 4);
+        let tables = match random.below(20) {
+            0..9 => HasherInfo::keys(),
+            9..13 => HasherInfo::keys().linear(),
+            13..15 => HasherInfo::keys().linear().concurrent(),
+            _ => HasherInfo::keys().linear().multimap(),
+        };
+        let tables = HasherInfo { resizable: random.chance(1, 3), ..tables };
         loop {
-            let info = draw_info(scheme, concurrent, limits, random);
+            let info = draw_info(tables, limits, random);
             if info.check().is_ok() {
                 return Box::new(Info(info));
             }
@@ -118,8 +159,9 @@ impl HandleInfo for Info {
         let ask = Ask::draw(&limits, bytes, false, random);
         match self.0.operation {
             HashOperation::Clear | HashOperation::Statistics => Ask { items: 0, count: CountAt::Host, ..ask },
-            // The room of the arrays.
-            HashOperation::Export => Ask { count: CountAt::Host, ..ask },
+            // The count is the room of arrays, or the most keys of a table.
+            operation if !has_batch(operation) => Ask { count: CountAt::Host, ..ask },
+            HashOperation::FindOrInsert => Ask { results: ask.results | random.word() & (FOUND | VALUES_OUT), ..ask },
             _ => ask,
         }
     }
@@ -129,8 +171,10 @@ impl HandleInfo for Info {
         let all = [
             HasherInfo { max_count: 0, ..info },
             HasherInfo { deferred: false, ..info },
-            HasherInfo { scheme: HashScheme::Bucketed, concurrent: false, ..info },
+            HasherInfo { scheme: HashScheme::Bucketed, concurrent: false, multimap: false, ..info },
             HasherInfo { concurrent: false, ..info },
+            HasherInfo { multimap: false, ..info },
+            HasherInfo { resizable: false, ..info },
             HasherInfo { max_capacity: 0, ..info },
             HasherInfo { max_capacity: 1024, ..info },
             HasherInfo { operation: HashOperation::Add, ..info },

@@ -1,6 +1,5 @@
 //! Tables in host memory: the oracle builds, writes and reads them. The header and the hashes are common to all
-//! schemes.
-//! The scheme determines the layout of the slots: `bucketed.rs` or `linear.rs`.
+//! schemes. The scheme determines the layout of the slots: `bucketed.rs` or `linear.rs`.
 
 use super::bucketed::Buckets;
 use super::linear::LinearSlots;
@@ -13,6 +12,14 @@ use trommel::{HashScheme, HasherInfo};
 
 /// The words of a key or of a value.
 pub(super) type Words = Vec<u32>;
+
+/// The keys of a table, with the values of each in ascending order: one value, but in multimaps.
+pub(super) type Entries = HashMap<Words, Vec<Words>>;
+
+/// Number of values of all keys.
+pub(super) fn entry_count(entries: &Entries) -> usize {
+    entries.values().map(Vec::len).sum()
+}
 
 pub(super) const HEADER_WORDS: usize = 64;
 pub(super) const SLICE_SLOTS: usize = 1024;
@@ -66,6 +73,18 @@ pub(super) fn key_of_hash(first_words: &[u32], hash: u32) -> Words {
     [first_words, &[unmix(hash) ^ so_far]].concat()
 }
 
+/// Another key with the same fingerprint: its second hash differs in the highest bit alone. If the key has two words,
+/// the other one has the same first hash as well.
+pub(super) fn twin(key: &[u32]) -> Words {
+    let [first, second] = hashes(key).map(|hash| hash ^ (1 << 31));
+    if key.len() == 2 {
+        return key_of_hash(&[second], first ^ (1 << 31));
+    }
+    let words = &key[..key.len() - 1];
+    let so_far = words.iter().fold(SEEDS[0], |h, word| mix(h ^ word));
+    [words, &[unmix(second) ^ so_far]].concat()
+}
+
 /// The number of a reserved key: 0 for all ones, 1 for all ones but the last bit of the last word. None for other keys.
 pub(super) fn reserved(key: &[u32]) -> Option<usize> {
     let (last, others) = key.split_last()?;
@@ -89,6 +108,7 @@ fn word(count: usize) -> u32 {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) scheme: HashScheme,
+    pub(super) multimap: bool,
     pub(super) key_words: usize,
     pub(super) value_words: usize,
     /// Slices of 1024 slots, without overflow slices.
@@ -100,11 +120,22 @@ impl Shape {
         let [key_words, value_words] = [keys::size(info.key), value_size(info.value)].map(|bytes| bytes / 4);
         let capacity = capacity as usize;
         let slots = if info.scheme == HashScheme::Linear { capacity.next_power_of_two() } else { capacity };
-        Self { scheme: info.scheme, key_words, value_words, slices: slots.div_ceil(SLICE_SLOTS) }
+        let HasherInfo { scheme, multimap, .. } = *info;
+        Self { scheme, multimap, key_words, value_words, slices: slots.div_ceil(SLICE_SLOTS) }
     }
 
     fn is_linear(&self) -> bool {
         self.scheme == HashScheme::Linear
+    }
+
+    /// An empty table with this shape.
+    fn empty(&self) -> Box<dyn Slots> {
+        if self.is_linear() { Box::new(LinearSlots::new(*self)) } else { Box::new(Buckets::new(*self)) }
+    }
+
+    /// Words of a table, those of the header included.
+    pub(super) fn words(&self) -> usize {
+        self.empty().words()
     }
 
     /// Bits of the index of a slot, without slots of overflow slices.
@@ -114,13 +145,18 @@ impl Shape {
 
     /// The first word of the header.
     fn format(&self) -> u32 {
-        word(1 | self.key_words << 8 | self.value_words << 16 | usize::from(self.is_linear()) << 24)
+        let scheme = usize::from(self.is_linear()) + usize::from(self.multimap);
+        word(1 | self.key_words << 8 | self.value_words << 16 | scheme << 24)
     }
 
-    /// Whether the header holds the reserved keys. The slots of wide keys in linear tables have a state of their own,
-    /// and can hold every key.
+    /// Whether a slot has a fingerprint before its key: in linear tables with wide keys, and in multimaps.
+    pub(super) fn has_fingerprint(&self) -> bool {
+        self.is_linear() && (self.key_words > 1 || self.multimap)
+    }
+
+    /// Whether the header holds the reserved keys. Slots with fingerprints can hold every key.
     fn has_reserved(&self) -> bool {
-        !self.is_linear() || self.key_words == 1
+        !self.has_fingerprint()
     }
 
     /// The number of a key that the header holds.
@@ -137,9 +173,10 @@ pub(super) trait Slots: fmt::Debug {
     /// Words of the table, those of the header included.
     fn words(&self) -> usize;
 
-    /// Inserts a key, or replaces its value. A key without a slot is left out.
+    /// Inserts a key, or replaces its value. Multimaps: inserts an entry. One without a slot is left out.
     fn insert(&mut self, key: &[u32], value: &[u32]);
 
+    /// Erases a key. Multimaps: one of its entries.
     fn erase(&mut self, key: &[u32]);
 
     /// Makes some slots of erased keys empty, or some empty slots those of erased keys: another valid table with the
@@ -157,8 +194,8 @@ pub(super) trait Slots: fmt::Debug {
         0
     }
 
-    /// Number of probes of the search for a key. None if the search does not find the key.
-    fn probes(&self, key: &[u32]) -> Option<u32>;
+    /// Number of probes of the search for each item.
+    fn probes(&self) -> Vec<u32>;
 
     /// Number of probes up to the first slot on the path of a key that is empty, or that of an erased key if an
     /// insertion reuses these. None if the path has no such slot.
@@ -181,9 +218,7 @@ pub(super) struct Table {
 impl Table {
     /// An empty table.
     pub(super) fn new(shape: Shape) -> Self {
-        let slots: Box<dyn Slots> =
-            if shape.is_linear() { Box::new(LinearSlots::new(shape)) } else { Box::new(Buckets::new(shape)) };
-        Self { shape, slots, reserved: [None, None] }
+        Self { shape, slots: shape.empty(), reserved: [None, None] }
     }
 
     /// Number of slots, those of overflow slices included.
@@ -191,7 +226,7 @@ impl Table {
         self.slots.counts().iter().sum()
     }
 
-    /// Inserts a key, or replaces its value. A key without a slot is left out.
+    /// Inserts a key, or replaces its value. Multimaps: inserts an entry. One without a slot is left out.
     pub(super) fn insert(&mut self, key: &[u32], value: &[u32]) {
         match self.shape.reserved(key) {
             Some(number) => self.reserved[number] = Some(value.to_vec()),
@@ -199,6 +234,7 @@ impl Table {
         }
     }
 
+    /// Erases a key. Multimaps: one of its entries.
     pub(super) fn erase(&mut self, key: &[u32]) {
         match self.shape.reserved(key) {
             Some(number) => self.reserved[number] = None,
@@ -211,17 +247,26 @@ impl Table {
         self.slots.vary_erased(random);
     }
 
-    /// The items of the table.
-    pub(super) fn items(&self) -> HashMap<Words, Words> {
+    pub(super) fn entries(&self) -> Entries {
         let reserved = (0..2).zip(&self.reserved);
         let reserved =
             reserved.filter_map(|(number, value)| Some((reserved_key(number, self.shape.key_words), value.clone()?)));
-        self.slots.items().map(|(key, value)| (key.to_vec(), value.to_vec())).chain(reserved).collect()
+        let mut entries = Entries::new();
+        for (key, value) in self.slots.items().map(|(key, value)| (key.to_vec(), value.to_vec())).chain(reserved) {
+            entries.entry(key).or_default().push(value);
+        }
+        entries.values_mut().for_each(|values| values.sort_unstable());
+        entries
     }
 
-    /// Number of keys.
-    fn entries(&self) -> usize {
+    /// Number of entries.
+    fn len(&self) -> usize {
         self.slots.items().count() + self.reserved.iter().flatten().count()
+    }
+
+    /// Number of slots of erased keys.
+    pub(super) fn erased(&self) -> usize {
+        self.slots.erased()
     }
 
     /// Number of probes until an insertion of the key finds a slot. `reuses_erased`: also that of an erased key. None
@@ -233,10 +278,9 @@ impl Table {
     /// The words of a `HashStatistics`.
     pub(super) fn statistics(&self) -> Words {
         let [slots, overflow_slots] = self.slots.counts().map(word);
-        let [keys, erased, overflow_keys] = [self.entries(), self.slots.erased(), self.slots.overflow_keys()].map(word);
+        let [keys, erased, overflow_keys] = [self.len(), self.erased(), self.slots.overflow_keys()].map(word);
         let (mut most_probes, mut total_probes, mut histogram) = (0, 0u64, [0; 16]);
-        for (key, _) in self.slots.items() {
-            let probes = self.slots.probes(key).unwrap_or(0);
+        for probes in self.slots.probes() {
             most_probes = most_probes.max(probes);
             total_probes += u64::from(probes);
             histogram[probes.next_power_of_two().ilog2() as usize] += 1;
@@ -251,7 +295,7 @@ impl Table {
         let mut words: Vec<u32> = (0..self.slots.words()).map(|_| random.word()).collect();
         words[FORMAT] = self.shape.format();
         words[SLICES] = word(self.shape.slices);
-        words[ENTRIES] = word(self.entries());
+        words[ENTRIES] = word(self.len());
         words[ERASED] = word(self.slots.erased());
         for (number, value) in self.reserved.iter().enumerate() {
             words[RESERVED + number] = value.is_some().into();
@@ -283,7 +327,7 @@ impl Table {
             }
             *value = (flag != 0).then(|| words[RESERVED_VALUES[number]..][..shape.value_words].to_vec());
         }
-        check("number of keys", ENTRIES, word(table.entries()))?;
+        check("number of keys", ENTRIES, word(table.len()))?;
         check("number of erased keys", ERASED, word(table.slots.erased()))?;
         Ok(table)
     }
@@ -311,6 +355,15 @@ mod tests {
             assert_eq!(hashes(&key)[0], 0x1234);
         }
         assert_eq!(hashes(&key_of_hash(&[7], 0x1234))[1], 7);
+    }
+
+    #[test]
+    fn twins_have_the_same_fingerprint() {
+        for key in [&[7][..], &[7, 8], &[7, 8, 9], &[7, 8, 9, 10]] {
+            let twin = twin(key);
+            let [[first, second], [other_first, other_second]] = [key, &twin].map(hashes);
+            assert_eq!((second ^ other_second, first == other_first), (1 << 31, key.len() == 2));
+        }
     }
 
     #[test]
@@ -343,10 +396,10 @@ mod tests {
                     table.vary_erased(&mut random);
                     let words = table.write(&mut random);
                     let read = Table::read(shape, &words).unwrap();
-                    let items = read.items();
-                    assert_eq!(items, table.items());
+                    let entries = read.entries();
+                    assert_eq!(entries, table.entries());
                     assert_eq!(read.statistics(), table.statistics());
-                    let lost = all.iter().filter(|key| !items.contains_key(*key)).count();
+                    let lost = all.iter().filter(|key| !entries.contains_key(*key)).count();
                     assert!(capacity > 1 || keys < 5000 || lost > 2000, "a full table takes no more");
                 }
             }

@@ -183,18 +183,21 @@ pub unsafe extern "C" fn trmGetHasherTimestampCount(
 /// TrmResult result = trmCmdHash(commandBuffer, inserter, &insert);
 /// @endcode
 ///
-/// - Commands: one dispatch for TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_CLEAR. Two
-///   for TRM_HASH_OPERATION_STATISTICS. TRM_HASH_OPERATION_EXPORT also fills a word of scratch. Otherwise the hashes of
-///   the keys, a sort by their first bits, and two more, with barriers between them. Changes of TRM_HASH_SCHEME_LINEAR
-///   tables are one to three dispatches. Timestamps and labels if requested.
+/// - Commands: one dispatch for TRM_HASH_OPERATION_FIND, _COUNT, _EXPORT and _CLEAR. Two for
+///   TRM_HASH_OPERATION_STATISTICS, three for TRM_HASH_OPERATION_RETRIEVE. TRM_HASH_OPERATION_EXPORT also fills a word
+///   of scratch. TRM_HASH_OPERATION_FIND_OR_INSERT is an insertion and a search, TRM_HASH_OPERATION_REHASH an export,
+///   clearing and an insertion, TRM_HASH_OPERATION_RESIZE the same behind a dispatch that decides, and
+///   TRM_HASH_OPERATION_ERASE_IF an export and an erasure. Otherwise the hashes of the keys, a sort by their
+///   first bits, and two more, with barriers between them. Changes of TRM_HASH_SCHEME_LINEAR tables are one to three
+///   dispatches. Timestamps and labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read and on the count,
 ///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch, SHADER_STORAGE_WRITE on outputs.
-///   TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_STATISTICS only read the table.
-///   TRM_HASH_OPERATION_EXPORT has ALL_TRANSFER, TRANSFER_WRITE on scratch.
+///   TRM_HASH_OPERATION_FIND, _COUNT, _RETRIEVE, _EXPORT and _STATISTICS only read the table.
+///   Operations that export keys, also to scratch, have ALL_TRANSFER, TRANSFER_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table) and
 ///   after it (uses of the table, reads of the outputs). Two calls with the same scratch need a barrier between them
-///   as well. For TRM_HASH_OPERATION_EXPORT, the barrier for scratch includes ALL_TRANSFER.
+///   as well. For operations that export keys, the barrier for scratch includes ALL_TRANSFER.
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: as trmCmdSort().
@@ -203,7 +206,7 @@ pub unsafe extern "C" fn trmGetHasherTimestampCount(
 ///   compute; externally synchronized.
 /// @param info Written ranges must not overlap any other range. Unless this operation clears it, the table was cleared
 ///   with the same capacity by a hasher with the same types, and only hashers have written it since; or it is a copy of
-///   such a table.
+///   such a table, or TRM_HASH_OPERATION_REHASH has written it. The same holds for source and its capacity.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCmdHash(
     command_buffer: VkCommandBuffer,
@@ -220,7 +223,6 @@ pub unsafe extern "C" fn trmCmdHash(
                     why: "it is neither NULL nor the hasher given".into(),
                 });
             }
-            check_bits("reserved", info.reserved, 0)?;
             // SAFETY: the caller's promises are the same.
             unsafe { object.0.cmd_hash(command_buffer, &hash_info(&info)) }
         })
@@ -246,6 +248,13 @@ fn hasher_info(info: &TrmHasherCreateInfo) -> Result<HasherInfo> {
         (TrmHashOperation::Increment as i32, HashOperation::Increment),
         (TrmHashOperation::Export as i32, HashOperation::Export),
         (TrmHashOperation::Statistics as i32, HashOperation::Statistics),
+        (TrmHashOperation::FindOrInsert as i32, HashOperation::FindOrInsert),
+        (TrmHashOperation::Rehash as i32, HashOperation::Rehash),
+        (TrmHashOperation::Count as i32, HashOperation::Count),
+        (TrmHashOperation::Retrieve as i32, HashOperation::Retrieve),
+        (TrmHashOperation::EraseIf as i32, HashOperation::EraseIf),
+        (TrmHashOperation::ExportIf as i32, HashOperation::ExportIf),
+        (TrmHashOperation::Resize as i32, HashOperation::Resize),
     ];
     Ok(HasherInfo {
         key: key_type(info.key_type)?,
@@ -253,6 +262,8 @@ fn hasher_info(info: &TrmHasherCreateInfo) -> Result<HasherInfo> {
         operation: value_of("operation", info.operation, &operations)?,
         scheme: value_of("scheme", info.scheme, &schemes)?,
         concurrent: info.flags & TRM_HASHER_CREATE_CONCURRENT_BIT != 0,
+        multimap: info.flags & TRM_HASHER_CREATE_MULTIMAP_BIT != 0,
+        resizable: info.flags & TRM_HASHER_CREATE_RESIZABLE_BIT != 0,
         max_count: info.max_count,
         max_capacity: info.max_capacity,
         batches: info.flags & TRM_HASHER_CREATE_BATCHES_BIT != 0,
@@ -274,6 +285,16 @@ fn hash_info(info: &TrmHashInfo) -> HashInfo {
         leftover_count: info.leftover_count,
         count_out: info.count_out,
         statistics: range(info.statistics),
+        values_out: range(info.values_out),
+        max_values: info.max_values,
+        offsets: range(info.offsets),
+        counts: range(info.counts),
+        source: range(info.source),
+        source_capacity: info.source_capacity,
+        min_value: info.min_value,
+        max_value: info.max_value,
+        reserve: count(info.reserve),
+        min_capacity: info.min_capacity,
         scratch: scratch(info.scratch),
         status: info.status,
         timestamps: timestamps(info.timestamps),
@@ -284,8 +305,7 @@ fn hash_info(info: &TrmHashInfo) -> HashInfo {
 impl ProblemInfo for TrmHashInfo {
     unsafe fn check(&self) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { object("hasher", self.hasher) }?;
-        check_bits("reserved", self.reserved, 0)
+        unsafe { object("hasher", self.hasher) }.map(drop)
     }
 
     unsafe fn request<'a>(&self) -> Request<'a> {

@@ -61,6 +61,23 @@ pub enum TrmHashOperation {
     Export = 11,
     /// Writes how full the table is and how many probes its keys take: TrmHashStatistics.
     Statistics = 12,
+    /// As TRM_HASH_OPERATION_INSERT. Then writes for each key the value that the table has, which may be that of an
+    /// earlier insertion.
+    FindOrInsert = 13,
+    /// Makes the table empty and inserts all keys and values of another table, which may have another capacity.
+    Rehash = 14,
+    /// Writes for each key how many values a multimap has: TRM_HASHER_CREATE_MULTIMAP_BIT.
+    Count = 15,
+    /// Writes for each key all values that a multimap has, one key's behind the other's, and the offset of each key.
+    Retrieve = 16,
+    /// Removes the keys with values from TrmHashInfo::minValue to TrmHashInfo::maxValue. Values have 4 or 8 bytes, as
+    /// for TRM_HASH_OPERATION_EXPORT_IF. Not for multimaps.
+    EraseIf = 17,
+    /// As TRM_HASH_OPERATION_EXPORT, of the keys with values from TrmHashInfo::minValue to TrmHashInfo::maxValue.
+    ExportIf = 18,
+    /// Changes the number of slots of a resizable table (TRM_HASHER_CREATE_RESIZABLE_BIT) if it is too full or too
+    /// empty. The device decides: see TrmHashInfo::reserve.
+    Resize = 19,
 }
 
 /// Flag in TrmHasherCreateInfo::flags: the hasher may be used in batches of several problems.
@@ -77,11 +94,27 @@ pub const TRM_HASHER_CREATE_DEFERRED_BIT: u32 = 2;
 /// absent: they may be about to be inserted. Slots of erased keys are not used again.
 pub const TRM_HASHER_CREATE_CONCURRENT_BIT: u32 = 4;
 
+/// Flag in TrmHasherCreateInfo::flags: the table may have a key several times, with a value each.
+/// TRM_HASH_OPERATION_INSERT inserts all items of a batch, TRM_HASH_OPERATION_ERASE removes all values of a key, and
+/// TRM_HASH_OPERATION_FIND writes any one. TRM_HASH_OPERATION_COUNT and TRM_HASH_OPERATION_RETRIEVE write how many
+/// there are, and all of them. The other operations are TRM_HASH_OPERATION_CLEAR, _EXPORT, _REHASH and _STATISTICS. For
+/// TRM_HASH_SCHEME_LINEAR. The times of all operations on a key grow with the number of its values, of which there are
+/// at most 16384.
+pub const TRM_HASHER_CREATE_MULTIMAP_BIT: u32 = 8;
+
+/// Flag in TrmHasherCreateInfo::flags: the number of slots of the table is in the table, from TrmHashInfo::minCapacity
+/// to TrmHashInfo::capacity, for which it has memory. TRM_HASH_OPERATION_RESIZE changes it. All hashers of such a table
+/// have this flag.
+pub const TRM_HASHER_CREATE_RESIZABLE_BIT: u32 = 16;
+
 /// All bits of TrmHasherCreateInfo::flags.
 /// cbindgen:ignore
 #[cfg(feature = "hash")]
-pub(in crate::capi) const HASHER_CREATE_BITS: u32 =
-    TRM_HASHER_CREATE_BATCHES_BIT | TRM_HASHER_CREATE_DEFERRED_BIT | TRM_HASHER_CREATE_CONCURRENT_BIT;
+pub(in crate::capi) const HASHER_CREATE_BITS: u32 = TRM_HASHER_CREATE_BATCHES_BIT
+    | TRM_HASHER_CREATE_DEFERRED_BIT
+    | TRM_HASHER_CREATE_CONCURRENT_BIT
+    | TRM_HASHER_CREATE_MULTIMAP_BIT
+    | TRM_HASHER_CREATE_RESIZABLE_BIT;
 
 /// Bit in the status word of an insertion: some key has found no slot. The left over keys are those that
 /// TrmHashInfo::leftoverKeys receives.
@@ -96,7 +129,8 @@ pub type TrmHasher = *mut TrmHasher_T;
 pub struct TrmHasher_T(#[cfg(feature = "hash")] pub(super) crate::Hasher);
 
 /// The parameters of trmCreateHasher(). If all members but sType and structSize are zero, the hasher inserts into sets
-/// of uint32_t keys. Hashers with the same types of keys and values and with the same scheme work on the same tables.
+/// of uint32_t keys. Hashers with the same types of keys and values, with the same scheme and with the same
+/// TRM_HASHER_CREATE_MULTIMAP_BIT work on the same tables.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmHasherCreateInfo {
@@ -137,13 +171,16 @@ pub struct TrmHashInfo {
     /// The table: trmGetHasherTableSize() bytes or more, aligned to 16 bytes; to 64 bytes for speed.
     pub table: TrmRange,
     /// The number of slots that the table was cleared with, from 1 to the hasher's maxCapacity. All operations on a
-    /// table have the same capacity.
+    /// table have the same capacity. Of a resizable table, the largest number of slots.
     pub capacity: u32,
-    /// 0.
-    pub reserved: u32,
+    /// For resizable tables: the number of slots after TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_REHASH, and the
+    /// smallest one that TRM_HASH_OPERATION_RESIZE selects. 0: capacity. Otherwise not used.
+    pub min_capacity: u32,
     /// Number of keys, at most the hasher's maxCount. For TRM_HASH_OPERATION_EXPORT: the number of keys that the arrays
-    /// have room for, on the host. Zeros for TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_STATISTICS, which have no
-    /// keys.
+    /// have room for, on the host. For TRM_HASH_OPERATION_REHASH: the most keys that source may have, on the host. For
+    /// TRM_HASH_OPERATION_ERASE_IF: the most keys that are removed, on the host. For TRM_HASH_OPERATION_RESIZE: the
+    /// most keys that are moved, on the host. Zeros for TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_STATISTICS,
+    /// which have no keys.
     pub count: TrmCount,
     /// count.max keys. TRM_HASH_OPERATION_EXPORT writes them; other operations read them.
     pub keys: TrmRange,
@@ -151,8 +188,8 @@ pub struct TrmHashInfo {
     /// writes the value of each key, or all ones if the table does not have the key. TRM_HASH_OPERATION_EXPORT writes
     /// the value of each key. For both, zeros: values are not wanted. Otherwise not used.
     pub values: TrmRange,
-    /// For TRM_HASH_OPERATION_FIND: count.max bits, rounded up to whole words. Bit i % 32 of word i / 32 is set if the
-    /// table has key i. Zeros: not wanted.
+    /// For TRM_HASH_OPERATION_FIND and TRM_HASH_OPERATION_FIND_OR_INSERT: count.max bits, rounded up to whole words.
+    /// Bit i % 32 of word i / 32 is set if the table has key i, after the insertion if there is one. Zeros: not wanted.
     pub found: TrmRange,
     /// For insertions, which are all operations that insert keys: room for count.max keys. The device writes the keys
     /// that found no slot, in any order; of equal keys of the batch, each one. Zeros: not wanted.
@@ -165,16 +202,48 @@ pub struct TrmHashInfo {
     /// trmGetHasherScratch() bytes or more. In a batch: zeros.
     pub scratch: TrmScratch,
     /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED and TRM_STATUS_TABLE_FULL bits. 0: no
-    /// status. Not written by operations without keys. TRM_HASH_OPERATION_EXPORT writes TRM_STATUS_OUTPUT_CLAMPED if
-    /// the arrays have room for fewer keys than the table has.
+    /// status. Not written by TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_STATISTICS. TRM_HASH_OPERATION_EXPORT and
+    /// TRM_HASH_OPERATION_RETRIEVE write TRM_STATUS_OUTPUT_CLAMPED if the arrays have room for fewer keys or values
+    /// than there are. TRM_HASH_OPERATION_REHASH writes TRM_STATUS_COUNT_CLAMPED if source has more than count.max
+    /// keys: the table lacks the others then. TRM_HASH_OPERATION_ERASE_IF writes it if more keys are selected: the
+    /// table has the others then.
     pub status: VkDeviceAddress,
     /// trmGetHasherTimestampCount() queries. Not used in a batch.
     pub timestamps: TrmTimestamps,
     /// For TRM_HASH_OPERATION_EXPORT: device address of a uint32_t that receives the number of keys that have been
-    /// written. 0: not wanted.
+    /// written. For TRM_HASH_OPERATION_RETRIEVE: the number of all values, also of those that have not been written. 0:
+    /// not wanted.
     pub count_out: VkDeviceAddress,
     /// For TRM_HASH_OPERATION_STATISTICS: room for a TrmHashStatistics.
     pub statistics: TrmRange,
+    /// For TRM_HASH_OPERATION_FIND_OR_INSERT: count.max values. The device writes the value that the table has for each
+    /// key, or all ones if the key found no slot. For TRM_HASH_OPERATION_RETRIEVE: maxValues values. Zeros: not wanted.
+    pub values_out: TrmRange,
+    /// For TRM_HASH_OPERATION_RETRIEVE: room for count.max + 1 words. The device writes the index of the first value of
+    /// each key of the batch, and behind the last one the number of all values, at most 2^32 - 1.
+    pub offsets: TrmRange,
+    /// For TRM_HASH_OPERATION_COUNT: room for count.max words. The device writes the number of values of each key.
+    pub counts: TrmRange,
+    /// For TRM_HASH_OPERATION_REHASH: the table that is read. It does not overlap table.
+    pub source: TrmRange,
+    /// The capacity of source; otherwise not used.
+    pub source_capacity: u32,
+    /// For TRM_HASH_OPERATION_RETRIEVE: the number of values that valuesOut has room for. Values beyond it are not
+    /// written.
+    pub max_values: u32,
+    /// For TRM_HASH_OPERATION_ERASE_IF and TRM_HASH_OPERATION_EXPORT_IF: the smallest value that selects a key, as an
+    /// unsigned number. Values of 4 bytes are compared with it as 64-bit numbers.
+    pub min_value: u64,
+    /// As minValue, the largest one.
+    pub max_value: u64,
+    /// For TRM_HASH_OPERATION_RESIZE: the number of keys that the table gets room for, beyond those that it has; on the
+    /// host, or on the device and at most reserve.max.
+    ///
+    /// With these keys, the table is too full if more than three quarters of its slots are in use, those of erased keys
+    /// included, and too empty if fewer than an eighth are. Then it gets as many slots as make the load one half, or
+    /// the next number that is possible. It stays as it is if it has this number and fewer than an eighth of its slots
+    /// are erased, and if it has more than count.max keys.
+    pub reserve: TrmCount,
 }
 
 /// How full a table is, and how many probes its keys take: TRM_HASH_OPERATION_STATISTICS writes it to device memory. A
@@ -218,8 +287,9 @@ declarations! {
             scheme
         }
         TrmHashInfo {
-            s_type, struct_size, p_next, hasher, table, capacity, reserved, count, keys, values, found, leftover_keys,
-            leftover_values, leftover_count, scratch, status, timestamps, count_out, statistics
+            s_type, struct_size, p_next, hasher, table, capacity, min_capacity, count, keys, values, found,
+            leftover_keys, leftover_values, leftover_count, scratch, status, timestamps, count_out, statistics, values_out, offsets,
+            counts, source, source_capacity, max_values, min_value, max_value, reserve
         }
         TrmHashStatistics {
             keys, erased_slots, slots, overflow_slots, overflow_keys, most_probes, total_probes, probes
@@ -230,6 +300,8 @@ declarations! {
         "TRM_HASHER_CREATE_BATCHES_BIT" = TRM_HASHER_CREATE_BATCHES_BIT,
         "TRM_HASHER_CREATE_DEFERRED_BIT" = TRM_HASHER_CREATE_DEFERRED_BIT,
         "TRM_HASHER_CREATE_CONCURRENT_BIT" = TRM_HASHER_CREATE_CONCURRENT_BIT,
+        "TRM_HASHER_CREATE_MULTIMAP_BIT" = TRM_HASHER_CREATE_MULTIMAP_BIT,
+        "TRM_HASHER_CREATE_RESIZABLE_BIT" = TRM_HASHER_CREATE_RESIZABLE_BIT,
         "TRM_STRUCTURE_TYPE_HASHER_CREATE_INFO" = TrmStructureType::HasherCreateInfo,
         "TRM_STRUCTURE_TYPE_HASH_INFO" = TrmStructureType::HashInfo,
         "TRM_HASH_SCHEME_BUCKETED" = TrmHashScheme::Bucketed,
@@ -247,5 +319,12 @@ declarations! {
         "TRM_HASH_OPERATION_INCREMENT" = TrmHashOperation::Increment,
         "TRM_HASH_OPERATION_EXPORT" = TrmHashOperation::Export,
         "TRM_HASH_OPERATION_STATISTICS" = TrmHashOperation::Statistics,
+        "TRM_HASH_OPERATION_FIND_OR_INSERT" = TrmHashOperation::FindOrInsert,
+        "TRM_HASH_OPERATION_REHASH" = TrmHashOperation::Rehash,
+        "TRM_HASH_OPERATION_COUNT" = TrmHashOperation::Count,
+        "TRM_HASH_OPERATION_RETRIEVE" = TrmHashOperation::Retrieve,
+        "TRM_HASH_OPERATION_ERASE_IF" = TrmHashOperation::EraseIf,
+        "TRM_HASH_OPERATION_EXPORT_IF" = TrmHashOperation::ExportIf,
+        "TRM_HASH_OPERATION_RESIZE" = TrmHashOperation::Resize,
     }
 }

@@ -35,13 +35,18 @@ impl Linear<'_> {
     }
 
     fn key(&self, slot: u32) -> Vec<u32> {
-        let begin = usize::from(self.key_words() > 1);
+        let begin = usize::from(self.has_tag());
         (0..self.key_words()).map(|word| self.word(self.at(slot, begin + word))).collect()
+    }
+
+    /// Whether the state of a slot is a part of a hash, and not the key.
+    fn has_tag(&self) -> bool {
+        self.key_words() > 1 || self.format.multimap
     }
 
     /// The state of a slot with a key.
     fn state_of(&self, key: &[u32], [_, second]: [u32; 2]) -> u32 {
-        if self.key_words() == 1 { key[0] } else { second & !(1 << 31) }
+        if self.has_tag() { second & !(1 << 31) } else { key[0] }
     }
 
     /// The slot in which a search finds a key.
@@ -59,6 +64,20 @@ impl Linear<'_> {
         None
     }
 
+    /// Whether a search for the key of a slot comes to this slot: in a multimap, behind others with the key.
+    fn is_found(&self, slot: u32) -> bool {
+        let key = self.key(slot);
+        if !self.format.multimap {
+            return self.find(&key) == Some(slot);
+        }
+        let hashes = hash_key(&key);
+        let before = slot.wrapping_sub(hashes[0]) & (self.slots() - 1);
+        let mut path = (0..before).map(|probe| hashes[0].wrapping_add(probe) & (self.slots() - 1));
+        before < MOST_LINEAR_PROBES
+            && self.state(slot) == self.state_of(&key, hashes)
+            && path.all(|slot| self.state(slot) != EMPTY_SLOT)
+    }
+
     /// Checks all slots. Returns the numbers of keys and of slots of erased keys.
     pub(super) fn check(&self) -> Result<[u32; 2]> {
         let mut counts = [0; 2];
@@ -67,8 +86,7 @@ impl Linear<'_> {
                 EMPTY_SLOT => {}
                 ERASED_SLOT => counts[1] += 1,
                 _ => {
-                    let key = self.key(slot);
-                    if self.find(&key) != Some(slot) {
+                    if !self.is_found(slot) {
                         return malformed(format!("no search finds slot {slot}"));
                     }
                     counts[0] += 1;

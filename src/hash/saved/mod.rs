@@ -7,8 +7,9 @@ use self::bucketed::Bucketed;
 use self::linear::Linear;
 use super::format::Format;
 use super::{HashScheme, HasherInfo};
-use crate::shared::{RESERVED_VALUES, TABLE_FORMAT};
+use crate::shared::{HashHeader, RESERVED_VALUES, TABLE_FORMAT};
 use crate::{Error, Result};
+use std::mem::offset_of;
 
 const SECOND_SEED: u32 = 0x9e37_79b9;
 const PAIR_SEED: u32 = 0x7f4a_7c15;
@@ -117,5 +118,15 @@ pub(super) fn check(format: Format, capacity: u32, bytes: &[u8]) -> Result<()> {
     if value < required {
         return Err(Error::TooSmall { argument: "table.size", value, required, max_count: None });
     }
-    Table { bytes, format: &format, slices: format.slices_of(capacity) }.check()
+    let most = format.slices_of(capacity);
+    let table = Table { bytes, format: &format, slices: most };
+    if !format.resizable {
+        return table.check();
+    }
+    let slices = table.word(offset_of!(HashHeader, slices) / 4);
+    let is_possible = format.scheme != HashScheme::Linear || slices.is_power_of_two();
+    if slices == 0 || slices > most || !is_possible {
+        return malformed(format!("it has {slices} slices, of at most {most}"));
+    }
+    Table { slices, ..table }.check()
 }

@@ -16,13 +16,15 @@ pub(crate) struct Figure {
     pub(crate) axis: Axis,
 }
 
-/// The horizontal axis, with binary logarithms of what varies.
+/// The horizontal axis, with what varies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Axis {
-    /// The number of buckets of a case. All cases have `n` items.
+    /// The binary logarithm of the number of buckets of a case. All cases have `n` items.
     Buckets(&'static [u32]),
-    /// The number of items of a case.
+    /// The binary logarithm of the number of items of a case.
     Items(&'static [u32]),
+    /// The load of a table before the case, in percent. All cases have `items`.
+    Loads { percents: &'static [u32], items: u32 },
 }
 
 /// The cases of a line, and its style.
@@ -30,7 +32,8 @@ pub(crate) enum Axis {
 pub(crate) struct Line {
     /// Text in the legend.
     pub(crate) label: &'static str,
-    /// Names of its cases: `ITEMS` stands for the word of the panel, `BUCKETS` for the number of buckets.
+    /// Names of its cases: `ITEMS` stands for the word of the panel, `BUCKETS` for the number of buckets,
+    /// `LOAD` for the load in two digits.
     pub(crate) cases: &'static str,
     pub(crate) color: RGBColor,
     pub(crate) mark: Mark,
@@ -56,10 +59,10 @@ pub(crate) const PURPLE: RGBColor = RGBColor(204, 121, 167);
 pub(crate) const GRAY: RGBColor = RGBColor(90, 90, 90);
 
 impl Axis {
-    /// Binary logarithms of its values, in rising order.
+    /// Its values, in rising order.
     pub(crate) const fn values(self) -> &'static [u32] {
         match self {
-            Self::Buckets(values) | Self::Items(values) => values,
+            Self::Buckets(values) | Self::Items(values) | Self::Loads { percents: values, .. } => values,
         }
     }
 
@@ -67,14 +70,16 @@ impl Axis {
         match self {
             Self::Buckets(_) => "buckets",
             Self::Items(_) => "items",
+            Self::Loads { .. } => "load before the insertion, in percent",
         }
     }
 
     /// Text at a value.
-    pub(crate) fn label(self, log2: f64) -> String {
+    pub(crate) fn label(self, value: f64) -> String {
         match self {
-            Self::Buckets(_) => format!("{}", log2.exp2()),
-            Self::Items(_) => format!("2^{log2}"),
+            Self::Buckets(_) => format!("{}", value.exp2()),
+            Self::Items(_) => format!("2^{value}"),
+            Self::Loads { .. } => format!("{value}"),
         }
     }
 }
@@ -83,11 +88,12 @@ impl Figure {
     /// Returns pairs of a value on the axis and a rate, for the cases of a line that the record has.
     pub(crate) fn points(&self, line: &Line, record: &Record, items: &str, n: u32) -> Vec<(f64, f64)> {
         let name = line.cases.replace("ITEMS", items);
-        let rate = |log2: u32| match self.axis {
-            Axis::Buckets(_) => record.rate(&name.replace("BUCKETS", &(1 << log2).to_string()), n),
-            Axis::Items(_) => record.rate(&name, 1 << log2),
+        let rate = |value: u32| match self.axis {
+            Axis::Buckets(_) => record.rate(&name.replace("BUCKETS", &(1 << value).to_string()), n),
+            Axis::Items(_) => record.rate(&name, 1 << value),
+            Axis::Loads { items, .. } => record.rate(&name.replace("LOAD", &format!("{value:02}")), items),
         };
-        self.axis.values().iter().filter_map(|log2| Some((f64::from(*log2), rate(*log2)?))).collect()
+        self.axis.values().iter().filter_map(|value| Some((f64::from(*value), rate(*value)?))).collect()
     }
 }
 

@@ -1,7 +1,8 @@
-//! Draws the output of `trommel-bench`: the rate of each approach to a split against the number of buckets, or the rate
-//! of each method of a merge against the number of items.
+//! Draws the output of `trommel-bench`: the rate of each approach to a split against the number of buckets, of each
+//! method of a merge against the number of items, or of insertions into each kind of hash table against its load.
 
 mod figure;
+mod loads;
 mod merges;
 mod picture;
 mod record;
@@ -39,6 +40,8 @@ enum Subject {
     Splits,
     /// The methods of a merge, against the number of items.
     Merges,
+    /// Insertions into hash tables, against the load.
+    HashLoads,
 }
 
 impl Subject {
@@ -46,6 +49,7 @@ impl Subject {
         match self {
             Self::Splits => &splits::FIGURE,
             Self::Merges => &merges::FIGURE,
+            Self::HashLoads => &loads::FIGURE,
         }
     }
 }
@@ -71,6 +75,7 @@ mod tests {
         for (subject, record, picture) in [
             (Subject::Splits, "h200-580.159.04-compute-split.txt", "split-approaches.svg"),
             (Subject::Merges, "h100-580.159.04-compute-merge.txt", "merge-methods.svg"),
+            (Subject::HashLoads, "h200-580.159.04-compute-hash-linear.txt", "hash-loads.svg"),
         ] {
             let record = Record::parse(&read(&format!("bench/records/{record}"))).unwrap();
             let drawn = picture::draw(subject.figure(), &record, SPLIT_ITEMS).unwrap();

@@ -114,7 +114,7 @@ fn draw_panel(
         .light_line_style(TRANSPARENT)
         .bold_line_style(BLACK.mix(0.15))
         .x_labels(axis.values().len())
-        .x_label_formatter(&|log2| axis.label(*log2))
+        .x_label_formatter(&|value| axis.label(*value))
         .y_label_formatter(&|rate| format!("{rate:.*}", usize::from(most < 10.0)))
         .x_desc(axis.name())
         .y_desc("G items/s")

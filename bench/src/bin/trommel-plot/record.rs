@@ -19,11 +19,13 @@ struct Case {
 }
 
 impl Record {
-    /// Parses an output. The first line names the device. All other lines are cases, except comments and empty lines.
+    /// Parses an output. The first line names the device. All other lines are cases, except comments, times of
+    /// `--creation` and empty lines.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let first = text.lines().next().and_then(|line| line.strip_prefix("# "));
         let (device, _) = first.and_then(|line| line.split_once(',')).context("the first line names no device")?;
-        let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+        let is_case = |line: &&str| !line.starts_with('#') && !line.trim().is_empty() && !is_creation(line);
+        let lines = text.lines().filter(is_case);
         let cases = lines.map(|line| case(line).with_context(|| format!("no case: {line}"))).collect::<Result<_>>()?;
         Ok(Self { device: device.to_owned(), cases })
     }
@@ -38,6 +40,11 @@ impl Record {
     pub(crate) fn rate(&self, name: &str, n: u32) -> Option<f64> {
         self.cases.iter().find(|case| case.name == name && case.n == n).map(|case| case.rate)
     }
+}
+
+/// Whether a line has the form `name  cold T ms  warm T ms  N pipelines`.
+fn is_creation(line: &str) -> bool {
+    line.split_whitespace().nth(1) == Some("cold")
 }
 
 /// Parses a line of the form `name n=N  T ms  R Gitems/s  B GB/s`.
@@ -55,6 +62,7 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "# NVIDIA H200, NVIDIA 580.159.04, Vulkan 1.4.312\n# SPIR-V: 558932 bytes\n\
+        create_sorter_keys_u32             cold   71.8 ms  warm  0.9 ms  3 pipelines\n\
         split_keys_m2                      n=1048576       0.0148 ms     70.621 Gitems/s     847.4 GB/s\n\
         #     sort_count                      5.09 us\n\
         split_by_a_long_name_that_leaves_no_column n=2    0.0814 ms    206.088 Gitems/s    2473.1 GB/s\n";

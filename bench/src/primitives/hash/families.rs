@@ -1,7 +1,7 @@
 //! The cases of hash tables. Those that the CUDA peers have too have their names: distinct random keys in a table of
 //! 2^27 slots, so many percent of which are in use after the insertion.
 
-use super::workload::{Action, Hashing};
+use super::action::{Action, Hashing};
 use crate::workload::Family;
 use trommel::{HasherInfo, KeyType, ValueType};
 
@@ -15,6 +15,8 @@ const LOADS: [(u32, &[u32]); 5] = [
 ];
 const SIZES: &[u32] = LOADS[2].1;
 const LONG_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 26];
+/// Distinct keys of multimaps: an eighth of the items of `LONG_SIZES`.
+const DISTINCT: &[u32] = &[1 << 13, 1 << 17, 1 << 21, 1 << 23];
 /// Half of the keys of a table of 2^27 slots.
 const ERASED_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 53_687_091];
 /// Items of batches into a large table, and its loads before.
@@ -40,13 +42,16 @@ pub(super) fn families() -> Vec<Family> {
     families.extend([
         Family::new("hash_assign_load80", at_80(Action::Assign), SIZES),
         Family::new("hash_add_load80", at_80(Action::Add), SIZES),
-        Family::new("hash_count_64_load80", at_80(Action::Count), LONG_SIZES),
+        Family::new("hash_count_64_load80", at_80(Action::Increment), LONG_SIZES),
         Family::new("hash_erase_load80", at_80(Action::EraseHalf), ERASED_SIZES),
         Family::new("hash_export_load80", at_80(Action::Export), SIZES),
         Family::new("hash_clear", Hashing::new(PAIRS, Action::Clear), CLEARED),
     ]);
     families.push(Family::new("hash_statistics_load80", at_80(Action::Statistics), SIZES));
     families.extend(linear());
+    families.extend(composed("", PAIRS, SIZES, LOADS[1].1));
+    families.extend(composed("linear_", PAIRS.linear(), last(SIZES), last(LOADS[1].1)));
+    families.extend(multimaps());
     for load in LOADS_BEFORE {
         for (scheme, info) in [("", PAIRS), ("linear_", PAIRS.linear())] {
             let work = Hashing::new(info, Action::InsertInto(LARGE_TABLE)).load(load);
@@ -61,20 +66,64 @@ fn linear() -> Vec<Family> {
     let info = PAIRS.linear();
     let mut families = Vec::new();
     for (load, sizes) in LOADS {
-        let sizes = sizes.last_chunk::<1>().map_or(sizes, |last| last);
+        let sizes = last(sizes);
         families.extend(inserted_and_found("linear_", info, load, sizes));
         let concurrent = Hashing::new(info, Action::Insert).load(load).concurrent();
         families.push(Family::new(format!("hash_insert_linear_concurrent_load{load}"), concurrent, sizes));
     }
     let at_80 = |action| Hashing::new(info, action).load(80);
-    let sizes = &SIZES[SIZES.len() - 1..];
+    let sizes = last(SIZES);
     families.extend([
         Family::new("hash_assign_linear_load80", at_80(Action::Assign), sizes),
         Family::new("hash_add_linear_load80", at_80(Action::Add), sizes),
-        Family::new("hash_erase_linear_load80", at_80(Action::EraseHalf), &ERASED_SIZES[ERASED_SIZES.len() - 1..]),
+        Family::new("hash_erase_linear_load80", at_80(Action::EraseHalf), last(ERASED_SIZES)),
         Family::new("hash_export_linear_load80", at_80(Action::Export), sizes),
     ]);
     families
+}
+
+/// The last size alone.
+fn last(sizes: &'static [u32]) -> &'static [u32] {
+    sizes.last_chunk::<1>().map_or(sizes, |last| last)
+}
+
+/// Operations that select keys by value or that consist of several, and resizable tables. `half_full`: sizes at a load
+/// of .5.
+fn composed(
+    scheme: &str,
+    info: HasherInfo,
+    sizes: &'static [u32],
+    half_full: &'static [u32],
+) -> impl Iterator<Item = Family> {
+    let resizable = info.resizable();
+    let at_80 = [
+        ("find_or_insert", "", info, Action::FindOrInsert),
+        ("erase_if", "", info, Action::EraseIf),
+        ("export_if", "", info, Action::ExportIf),
+        ("rehash", "", info, Action::Rehash),
+        ("resize", "", resizable, Action::Grow),
+        ("insert", "resizable_", resizable, Action::Insert),
+        ("find_hit", "resizable_", resizable, Action::FindHits),
+    ];
+    let idle = Hashing::new(resizable, Action::StayAsIs).load(50);
+    let idle = Family::new(format!("hash_resize_{scheme}idle"), idle, half_full);
+    let families = at_80.map(|(name, flag, info, action)| {
+        let work = Hashing::new(info, action).load(80);
+        Family::new(format!("hash_{name}_{scheme}{flag}load80"), work, sizes)
+    });
+    families.into_iter().chain([idle])
+}
+
+/// Multimaps: each key once, or eight times on average.
+fn multimaps() -> [Family; 5] {
+    let work = |action, load| Hashing::new(PAIRS.linear().multimap(), action).load(load);
+    [
+        Family::new("hash_insert_multimap_load50", work(Action::Insert, 50), LOADS[1].1),
+        Family::new("hash_insert_multimap_load80", work(Action::Insert, 80), last(SIZES)),
+        Family::new("hash_insert_multimap_8_load50", work(Action::InsertRepeated, 50), LONG_SIZES),
+        Family::new("hash_count_multimap_8_load50", work(Action::CountValues, 50), DISTINCT),
+        Family::new("hash_retrieve_multimap_8_load50", work(Action::Retrieve, 50), LONG_SIZES),
+    ]
 }
 
 /// An insertion into an empty table, and searches for keys that it has, or does not have.
@@ -95,7 +144,7 @@ mod tests {
         for (load, sizes) in LOADS {
             let peers = (1u64 << 27) * u64::from(load) / 100;
             assert_eq!(u64::from(*sizes.last().unwrap()), peers, "{load} percent");
-            assert_eq!(Hashing::new(PAIRS, Action::Insert).load(load).capacity(*sizes.last().unwrap()), 1 << 27);
+            assert_eq!(Hashing::new(PAIRS, Action::Insert).load(load).slots(*sizes.last().unwrap()), 1 << 27);
         }
         let families = families();
         for name in ["hash_insert_load25", "hash_find_hit_load50", "hash_find_miss_load95"] {
@@ -103,6 +152,6 @@ mod tests {
             assert!(matches!(family.sizes, Sizes::Default(_)));
             assert_eq!(family.work.bytes_per_item(), 8, "as the peers count");
         }
-        assert_eq!(Hashing::new(PAIRS, Action::EraseHalf).load(80).capacity(53_687_091), 1 << 27);
+        assert_eq!(Hashing::new(PAIRS, Action::EraseHalf).load(80).slots(53_687_091), 1 << 27);
     }
 }

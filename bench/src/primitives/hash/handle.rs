@@ -17,8 +17,8 @@ impl HandleInfo for HasherInfo {
         let info = hasher.info();
         Some(match info.operation {
             HashOperation::Clear => "fill",
-            HashOperation::Find => "probe",
-            HashOperation::Export | HashOperation::Statistics => "scan",
+            HashOperation::Find | HashOperation::Count | HashOperation::Retrieve => "probe",
+            HashOperation::Export | HashOperation::ExportIf | HashOperation::Statistics => "scan",
             _ if info.scheme == HashScheme::Linear => "linear_probing",
             _ => "sorted_slices",
         })
@@ -33,6 +33,8 @@ impl HandleInfo for HasherInfo {
             Some(format!("{:?}, {:?} keys", self.operation, self.key)),
             describe_value(self.value),
             differing(self.scheme != HashScheme::default(), format!("{:?}", self.scheme)),
+            differing(self.multimap, "multimap".to_owned()),
+            differing(self.resizable, "resizable".to_owned()),
             differing(self.concurrent, "concurrent".to_owned()),
             differing(self.max_count != 0, format!("up to {}", self.max_count)),
             differing(self.max_capacity != 0, format!("up to {} slots", self.max_capacity)),
@@ -72,5 +74,7 @@ mod tests {
         assert_eq!(HandleInfo::describe(&pairs), "hasher of Insert, U32 keys, U32 values");
         let sets = HasherInfo { max_capacity: 9, ..HasherInfo::keys().operation(HashOperation::Find) };
         assert_eq!(HandleInfo::describe(&sets), "hasher of Find, U32 keys, up to 9 slots");
+        let multimaps = HasherInfo::keys().linear().multimap().resizable();
+        assert_eq!(HandleInfo::describe(&multimaps), "hasher of Insert, U32 keys, Linear, multimap, resizable");
     }
 }

@@ -1,7 +1,13 @@
 //! Operations on hash tables.
 
+mod action;
+mod checks;
+mod exports;
 mod families;
 mod handle;
+mod layout;
+mod multimaps;
+mod operation;
 mod workload;
 
 use crate::workload::{Creation, Family, Primitive, Recorder};
@@ -27,6 +33,11 @@ impl Primitive for HashPrimitive {
             ("create_hasher_find_u32_u32", bucketed.operation(HashOperation::Find)),
             ("create_hasher_insert_linear_u32_u32", linear),
             ("create_hasher_find_linear_u32_u32", linear.operation(HashOperation::Find)),
+            ("create_hasher_find_or_insert_linear_u32_u32", linear.operation(HashOperation::FindOrInsert)),
+            ("create_hasher_rehash_linear_u32_u32", linear.operation(HashOperation::Rehash)),
+            ("create_hasher_resize_linear_u32_u32", linear.resizable().operation(HashOperation::Resize)),
+            ("create_hasher_insert_multimap_u32_u32", linear.multimap()),
+            ("create_hasher_retrieve_multimap_u32_u32", linear.multimap().operation(HashOperation::Retrieve)),
         ];
         let creation = |(name, info): (&'static str, HasherInfo)| Creation {
             name,
