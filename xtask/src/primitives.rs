@@ -60,7 +60,7 @@ const TESTS: &[&str] =
 const GENERATED: &[&str] = &["glsl/core/shared.glsl"];
 
 /// Programs that name primitives, below [`SHARED`]: the compiler of user-defined functions, and drawings of the
-/// approaches to a split and of the methods of a merge.
+/// approaches to a split, of the methods of a merge, and of insertions into hash tables.
 const PROGRAMS: &[&str] = &["src/bin/trommel-kernel.rs", "bench/src/bin/trommel-plot"];
 
 /// Folders in which the files of a primitive may use others: to compare with them, or to draw the same members.

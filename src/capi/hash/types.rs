@@ -288,8 +288,8 @@ declarations! {
         }
         TrmHashInfo {
             s_type, struct_size, p_next, hasher, table, capacity, min_capacity, count, keys, values, found,
-            leftover_keys, leftover_values, leftover_count, scratch, status, timestamps, count_out, statistics, values_out, offsets,
-            counts, source, source_capacity, max_values, min_value, max_value, reserve
+            leftover_keys, leftover_values, leftover_count, scratch, status, timestamps, count_out, statistics,
+            values_out, offsets, counts, source, source_capacity, max_values, min_value, max_value, reserve
         }
         TrmHashStatistics {
             keys, erased_slots, slots, overflow_slots, overflow_keys, most_probes, total_probes, probes
