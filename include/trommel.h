@@ -116,9 +116,9 @@
 /// Flag in TrmHasherCreateInfo::flags: the table may have a key several times, with a value each.
 /// TRM_HASH_OPERATION_INSERT inserts all items of a batch, TRM_HASH_OPERATION_ERASE removes all values of a key, and
 /// TRM_HASH_OPERATION_FIND writes any one. TRM_HASH_OPERATION_COUNT and TRM_HASH_OPERATION_RETRIEVE write how many
-/// there are, and all of them. The other operations are TRM_HASH_OPERATION_CLEAR, _EXPORT, _REHASH and _STATISTICS. For
-/// TRM_HASH_SCHEME_LINEAR. The times of all operations on a key grow with the number of its values, of which there are
-/// at most 16384.
+/// there are, and all of them. The other operations are TRM_HASH_OPERATION_CLEAR, _EXPORT, _EXPORT_IF, _REHASH, _RESIZE
+/// and _STATISTICS. For TRM_HASH_SCHEME_LINEAR. The times of all operations on a key grow with the number of its
+/// values, of which there are at most 16384.
 #define TRM_HASHER_CREATE_MULTIMAP_BIT 8
 
 /// Flag in TrmHasherCreateInfo::flags: the number of slots of the table is in the table, from TrmHashInfo::minCapacity
@@ -1049,7 +1049,7 @@ typedef struct TrmMergeInfo {
 
 /// The parameters of trmCreateHasher(). If all members but sType and structSize are zero, the hasher inserts into sets
 /// of uint32_t keys. Hashers with the same types of keys and values, with the same scheme and with the same
-/// TRM_HASHER_CREATE_MULTIMAP_BIT work on the same tables.
+/// TRM_HASHER_CREATE_MULTIMAP_BIT and TRM_HASHER_CREATE_RESIZABLE_BIT work on the same tables.
 typedef struct TrmHasherCreateInfo {
     /// TRM_STRUCTURE_TYPE_HASHER_CREATE_INFO
     TrmStructureType sType;
@@ -1670,8 +1670,9 @@ TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.
 /// @param info Written ranges must not overlap any other range. Unless this operation clears it, the table was cleared
-///   with the same capacity by a hasher with the same types, and only hashers have written it since; or it is a copy of
-///   such a table, or TRM_HASH_OPERATION_REHASH has written it. The same holds for source and its capacity.
+///   with the same capacity by a hasher with the same types, scheme and flags (multimap, resizable), and only hashers
+///   have written it since; or it is a copy of such a table, or TRM_HASH_OPERATION_REHASH has written it. The same
+///   holds for source and its capacity.
 TrmResult trmCmdHash(VkCommandBuffer commandBuffer, TrmHasher hasher, const struct TrmHashInfo *info);
 
 /// Returns the bytes of scratch that trmCmdBatch() needs for these infos. The result depends on their handles and

@@ -228,7 +228,7 @@ impl Hasher {
     /// hasher's device, and no other thread uses it. The hasher or a clone of it lives until the commands have finished
     /// execution. Until then, ranges and scratch are valid, in buffers with the usages that [`Range`] and [`Scratch`]
     /// require. Unless this operation clears it, the table was cleared with the same capacity by a hasher with the same
-    /// types and the same scheme, and only hashers have written it since, or shaders by functions of
+    /// types, scheme, `multimap` and `resizable`, and only hashers have written it since, or shaders by functions of
     /// [`crate::hash::LINEAR_GLSL`]; or it is a copy of such a table, or [`crate::HashOperation::Rehash`] has written
     /// it. The same holds for [`HashInfo::source`] and its capacity.
     pub unsafe fn cmd_hash(&self, command_buffer: vk::CommandBuffer, info: &HashInfo) -> Result<()> {

@@ -169,7 +169,8 @@ impl HashOperation {
 
 /// The parameters of [`crate::Hasher::new`]. The default: insertion into a set of `u32` keys.
 ///
-/// Hashers with the same key and value types and with the same scheme work on the same tables. The size of a table is
+/// Hashers with the same key and value types, the same scheme, and the same `multimap` and `resizable` work on the same
+/// tables. The size of a table is
 /// [`crate::hash::table_size`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct HasherInfo {
@@ -191,7 +192,7 @@ pub struct HasherInfo {
     /// The table may have a key several times, with a value each. [`HashOperation::Insert`] inserts all items of a
     /// batch, [`HashOperation::Erase`] removes all values of a key, and [`HashOperation::Find`] writes any one.
     /// [`HashOperation::Count`] and [`HashOperation::Retrieve`] write how many there are, and all of them. The other
-    /// operations are `Clear`, `Export`, `Rehash` and `Statistics`. For [`HashScheme::Linear`].
+    /// operations are `Clear`, `Export`, `ExportIf`, `Rehash`, `Resize` and `Statistics`. For [`HashScheme::Linear`].
     ///
     /// The times of all operations on a key grow with the number of its values, of which there are at most 16,384.
     pub multimap: bool,

@@ -205,8 +205,9 @@ pub unsafe extern "C" fn trmGetHasherTimestampCount(
 /// @param commandBuffer In the recording state, primary or secondary, outside a render pass, for a queue family with
 ///   compute; externally synchronized.
 /// @param info Written ranges must not overlap any other range. Unless this operation clears it, the table was cleared
-///   with the same capacity by a hasher with the same types, and only hashers have written it since; or it is a copy of
-///   such a table, or TRM_HASH_OPERATION_REHASH has written it. The same holds for source and its capacity.
+///   with the same capacity by a hasher with the same types, scheme and flags (multimap, resizable), and only hashers
+///   have written it since; or it is a copy of such a table, or TRM_HASH_OPERATION_REHASH has written it. The same
+///   holds for source and its capacity.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trmCmdHash(
     command_buffer: VkCommandBuffer,

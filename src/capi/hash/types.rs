@@ -97,9 +97,9 @@ pub const TRM_HASHER_CREATE_CONCURRENT_BIT: u32 = 4;
 /// Flag in TrmHasherCreateInfo::flags: the table may have a key several times, with a value each.
 /// TRM_HASH_OPERATION_INSERT inserts all items of a batch, TRM_HASH_OPERATION_ERASE removes all values of a key, and
 /// TRM_HASH_OPERATION_FIND writes any one. TRM_HASH_OPERATION_COUNT and TRM_HASH_OPERATION_RETRIEVE write how many
-/// there are, and all of them. The other operations are TRM_HASH_OPERATION_CLEAR, _EXPORT, _REHASH and _STATISTICS. For
-/// TRM_HASH_SCHEME_LINEAR. The times of all operations on a key grow with the number of its values, of which there are
-/// at most 16384.
+/// there are, and all of them. The other operations are TRM_HASH_OPERATION_CLEAR, _EXPORT, _EXPORT_IF, _REHASH, _RESIZE
+/// and _STATISTICS. For TRM_HASH_SCHEME_LINEAR. The times of all operations on a key grow with the number of its
+/// values, of which there are at most 16384.
 pub const TRM_HASHER_CREATE_MULTIMAP_BIT: u32 = 8;
 
 /// Flag in TrmHasherCreateInfo::flags: the number of slots of the table is in the table, from TrmHashInfo::minCapacity
@@ -130,7 +130,7 @@ pub struct TrmHasher_T(#[cfg(feature = "hash")] pub(super) crate::Hasher);
 
 /// The parameters of trmCreateHasher(). If all members but sType and structSize are zero, the hasher inserts into sets
 /// of uint32_t keys. Hashers with the same types of keys and values, with the same scheme and with the same
-/// TRM_HASHER_CREATE_MULTIMAP_BIT work on the same tables.
+/// TRM_HASHER_CREATE_MULTIMAP_BIT and TRM_HASHER_CREATE_RESIZABLE_BIT work on the same tables.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmHasherCreateInfo {
