@@ -43,11 +43,7 @@ impl PlanSource for LinearChange<'_> {
                 }
             }
             operation => {
-                if self.steps.format().multimap {
-                    self.add_append(plan);
-                } else {
-                    self.add_claim(plan);
-                }
+                self.add_claim(plan);
                 if is_empty {
                     return;
                 }
@@ -122,17 +118,12 @@ impl LinearChange<'_> {
     }
 
     fn add_claim(&self, plan: &mut Plan<'_>) {
+        let is_multimap = self.steps.format().multimap;
+        let kernel = if is_multimap { Kernel::HashLinearAppend } else { Kernel::HashLinearClaim };
         let (items, table) = (self.items(plan), self.table(plan));
         let outputs = [self.steps.statuses(), ("leftover_counts", word(self.steps.problem.count_out))];
         let writes = set(plan, &outputs).union(self.slots(plan)).union(self.owners(plan)).union(table);
-        self.add_pass(plan, Kernel::HashLinearClaim, [items.union(table), writes]);
-    }
-
-    fn add_append(&self, plan: &mut Plan<'_>) {
-        let (items, table) = (self.items(plan), self.table(plan));
-        let outputs = [self.steps.statuses(), ("leftover_counts", word(self.steps.problem.count_out))];
-        let writes = set(plan, &outputs).union(self.slots(plan)).union(table);
-        self.add_pass(plan, Kernel::HashLinearAppend, [items.union(table), writes]);
+        self.add_pass(plan, kernel, [items.union(table), writes]);
     }
 
     /// Lists the items without a slot, if the caller wants to know of them.

@@ -90,7 +90,7 @@ impl Outputs {
         self.found[place.start]
     }
 
-    /// Element `i` of an array whose elements have so many words.
+    /// Element `i` of an array with so many words for each element.
     pub(crate) fn element(&self, place: &Bytes<usize>, words: usize, i: usize) -> Words {
         assert!(words * (i + 1) <= place.len(), "element {i} is inside of the array");
         self.found[place.start + words * i..][..words].to_vec()

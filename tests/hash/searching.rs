@@ -217,8 +217,8 @@ fn full_table(context: &Context, types: Types) {
     table.check(&[]);
 }
 
-/// The number of values of each key, their sum, and their exclusive or: of few and of many values, and between erased
-/// slots.
+/// The number of values of each key, their sum, and their exclusive or, for keys with one value and with a hundred, and
+/// between erased slots.
 pub(crate) fn values_in_shaders() {
     let context = context(Setup::Native);
     let types = Types::PAIRS.multimap();
