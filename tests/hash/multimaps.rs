@@ -41,7 +41,7 @@ pub(crate) fn every_format() {
 /// Thousands of values of one key, among other keys on its path.
 pub(crate) fn many_equal_keys() {
     let context = context(Setup::Native);
-    let count = if very_brief() { 700 } else { 3000 };
+    let count = if very_brief() { 200 } else { 3000 };
     for types in [PAIRS, SETS] {
         let mut table = Table::new(&context, types, 8 * SLICE, 0);
         let mut random = Random::new(2);

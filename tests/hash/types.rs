@@ -1,6 +1,7 @@
 //! The types of tables, their keys, and the layout of their slots.
 
 use crate::common::keys::mix;
+use crate::common::very_brief;
 use trommel::{HashScheme, HasherInfo, KeyType, ValueType};
 
 /// The words of a key or of a value.
@@ -97,6 +98,13 @@ impl Types {
     /// The first words of an empty slot (0), or of the slot of an erased key (1).
     pub(crate) fn slot_without_key(self, number: u32) -> Words {
         if self.is_linear() { vec![u32::MAX - number] } else { self.key_of(number) }
+    }
+
+    /// Whether tests fill tables of this type. The layer of GPU-assisted validation looks up the address of each key that
+    /// a search compares, in a loop over all buffers, and lavapipe ends all loops of an invocation after 65,535
+    /// iterations: too few for a full linear table whose searches compare the keys of a batch.
+    pub(crate) fn are_filled(self) -> bool {
+        !(self.has_fingerprints() && very_brief())
     }
 
     /// Index of the first word of the slots of a table: after the header, and after the marks of a bucketed table.

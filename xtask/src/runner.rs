@@ -78,6 +78,9 @@ pub(crate) fn minutes_long(minutes: u64) -> Duration {
 /// How many steps run at a time. At the ends of test binaries, a single step leaves cores idle.
 const WORKERS: usize = 2;
 
+/// The variable that tells tests how many threads to use.
+pub(crate) const TEST_THREADS: &str = "RUST_TEST_THREADS";
+
 /// Test threads of each of these. Tests wait for threads of a CPU driver: as many as there are cores kept 1.4 of two
 /// busy.
 fn test_threads(workers: usize) -> usize {
@@ -157,9 +160,12 @@ impl Runner {
             // The lock is not held while a step runs.
             let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
             while let Some((number, mut step)) = next() {
-                step.commands.iter_mut().for_each(|command| {
-                    command.env("RUST_TEST_THREADS", &test_threads);
-                });
+                for command in &mut step.commands {
+                    // A step may say it itself.
+                    if command.get_envs().all(|(name, _)| name != TEST_THREADS) {
+                        command.env(TEST_THREADS, &test_threads);
+                    }
+                }
                 let report = self.report(number, total, step);
                 self.lock().push(report);
             }

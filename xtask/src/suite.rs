@@ -4,7 +4,7 @@ use crate::{
     apt, budgets,
     drivers::{self, Env, Validation},
     primitives,
-    runner::{Runner, Step, minutes_long},
+    runner::{Runner, Step, TEST_THREADS, minutes_long},
     workspace,
 };
 use anyhow::{Context, Result};
@@ -333,10 +333,11 @@ fn configurations() -> Result<Vec<Configuration>> {
         });
     }
     // What each kernel touches is proven by the other steps' tests of kernels. The layer looks up each address in a
-    // loop, whose iterations count as well: so nothing waits here, with one thread and without the test of long waits.
-    // And it does not outlive a device that is kept. Random problems use the kernels of the other tests.
+    // loop over all buffers of the device, whose iterations count as well: so one test runs at a time, and nothing
+    // waits, with one thread and without the test of long waits. And it does not outlive a device that is kept. Random
+    // problems use the kernels of the other tests.
     let mut alone = lavapipe(8)?;
-    alone.extend([(BRIEF, "2".to_owned()), ("LP_NUM_THREADS", "1".to_owned())]);
+    alone.extend([BRIEF, "LP_NUM_THREADS", TEST_THREADS].into_iter().zip(["2", "1", "1"].map(str::to_owned)));
     configurations.push(Configuration {
         name: "lavapipe, GPU-assisted".to_owned(),
         validation: Validation::GpuAssisted,
