@@ -126,6 +126,12 @@
 /// have this flag.
 #define TRM_HASHER_CREATE_RESIZABLE_BIT 16
 
+/// Flag in TrmHasherCreateInfo::flags: the operation is for those keys of a batch that TrmHashInfo::stencil selects, as
+/// if the batch had no others. TRM_HASH_OPERATION_FIND, _FIND_OR_INSERT, _COUNT and _RETRIEVE write results for all
+/// keys: the others are taken as absent. TRM_STATUS_COUNT_CLAMPED is about all keys of the batch. For operations that
+/// read keys. Hashers with and without this flag work on the same tables.
+#define TRM_HASHER_CREATE_STENCIL_BIT 32
+
 /// Bit in the status word of an insertion: some key has found no slot. The left over keys are those that
 /// TrmHashInfo::leftoverKeys receives.
 #define TRM_STATUS_TABLE_FULL 8
@@ -1092,20 +1098,23 @@ typedef struct TrmHashInfo {
     /// The number of slots that the table was cleared with, from 1 to the hasher's maxCapacity. All operations on a
     /// table have the same capacity. Of a resizable table, the largest number of slots.
     uint32_t capacity;
-    /// For resizable tables: the number of slots after TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_REHASH, and the
-    /// smallest one that TRM_HASH_OPERATION_RESIZE selects. 0: capacity. Otherwise not used.
+    /// For resizable tables: the number of slots after TRM_HASH_OPERATION_CLEAR, and the smallest one after
+    /// TRM_HASH_OPERATION_REHASH, which has room for 2 * count.max keys if capacity suffices, and after
+    /// TRM_HASH_OPERATION_RESIZE. 0: capacity. Otherwise not used.
     uint32_t minCapacity;
-    /// Number of keys, at most the hasher's maxCount. For TRM_HASH_OPERATION_EXPORT: the number of keys that the arrays
-    /// have room for, on the host. For TRM_HASH_OPERATION_REHASH: the most keys that source may have, on the host. For
-    /// TRM_HASH_OPERATION_ERASE_IF: the most keys that are removed, on the host. For TRM_HASH_OPERATION_RESIZE: the
-    /// most keys that are moved, on the host. Zeros for TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_STATISTICS,
-    /// which have no keys.
+    /// Number of keys, at most the hasher's maxCount. For TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_EXPORT_IF:
+    /// the number of keys that the arrays have room for, on the host. For TRM_HASH_OPERATION_REHASH: the most keys that
+    /// source may have, on the host. For TRM_HASH_OPERATION_ERASE_IF: the most keys that are removed, on the host. For
+    /// TRM_HASH_OPERATION_RESIZE: the most keys that are moved, on the host. Zeros for TRM_HASH_OPERATION_CLEAR and
+    /// TRM_HASH_OPERATION_STATISTICS, which have no keys.
     struct TrmCount count;
-    /// count.max keys. TRM_HASH_OPERATION_EXPORT writes them; other operations read them.
+    /// count.max keys. TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_EXPORT_IF write them; other operations read
+    /// them. Not used by TRM_HASH_OPERATION_REHASH, TRM_HASH_OPERATION_RESIZE and TRM_HASH_OPERATION_ERASE_IF.
     struct TrmRange keys;
-    /// count.max values. Insertions read them, but TRM_HASH_OPERATION_INCREMENT does not. TRM_HASH_OPERATION_FIND
-    /// writes the value of each key, or all ones if the table does not have the key. TRM_HASH_OPERATION_EXPORT writes
-    /// the value of each key. For both, zeros: values are not wanted. Otherwise not used.
+    /// count.max values. Insertions read them, but TRM_HASH_OPERATION_INCREMENT, TRM_HASH_OPERATION_REHASH and
+    /// TRM_HASH_OPERATION_RESIZE do not. TRM_HASH_OPERATION_FIND writes the value of each key, or all ones if the table
+    /// does not have the key. Exports write the value of each key. For both, zeros: values are not wanted. Otherwise
+    /// not used.
     struct TrmRange values;
     /// For TRM_HASH_OPERATION_FIND and TRM_HASH_OPERATION_FIND_OR_INSERT: count.max bits, rounded up to whole words.
     /// Bit i % 32 of word i / 32 is set if the table has key i, after the insertion if there is one. Zeros: not wanted.
@@ -1121,17 +1130,17 @@ typedef struct TrmHashInfo {
     /// trmGetHasherScratch() bytes or more. In a batch: zeros.
     struct TrmScratch scratch;
     /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED and TRM_STATUS_TABLE_FULL bits. 0: no
-    /// status. Not written by TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_STATISTICS. TRM_HASH_OPERATION_EXPORT and
+    /// status. Not written by TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_STATISTICS. Exports and
     /// TRM_HASH_OPERATION_RETRIEVE write TRM_STATUS_OUTPUT_CLAMPED if the arrays have room for fewer keys or values
     /// than there are. TRM_HASH_OPERATION_REHASH writes TRM_STATUS_COUNT_CLAMPED if source has more than count.max
     /// keys: the table lacks the others then. TRM_HASH_OPERATION_ERASE_IF writes it if more keys are selected: the
-    /// table has the others then.
+    /// table has the others then. TRM_HASH_OPERATION_RESIZE writes it if the table has more keys, and stays as it is.
     VkDeviceAddress status;
     /// trmGetHasherTimestampCount() queries. Not used in a batch.
     struct TrmTimestamps timestamps;
-    /// For TRM_HASH_OPERATION_EXPORT: device address of a uint32_t that receives the number of keys that have been
-    /// written. For TRM_HASH_OPERATION_RETRIEVE: the number of all values, also of those that have not been written. 0:
-    /// not wanted.
+    /// For TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_EXPORT_IF: device address of a uint32_t that receives the
+    /// number of keys that have been written. For TRM_HASH_OPERATION_RETRIEVE: the number of all values, also of those
+    /// that have not been written. 0: not wanted.
     VkDeviceAddress countOut;
     /// For TRM_HASH_OPERATION_STATISTICS: room for a TrmHashStatistics.
     struct TrmRange statistics;
@@ -1161,8 +1170,11 @@ typedef struct TrmHashInfo {
     /// With these keys, the table is too full if more than three quarters of its slots are in use, those of erased keys
     /// included, and too empty if fewer than an eighth are. Then it gets as many slots as make the load one half, or
     /// the next number that is possible. It stays as it is if it has this number and fewer than an eighth of its slots
-    /// are erased, and if it has more than count.max keys.
+    /// are erased, and if it has more than count.max keys, which the status says.
     struct TrmCount reserve;
+    /// With TRM_HASHER_CREATE_STENCIL_BIT: count.max bits, rounded up to whole words. Key i is selected if bit i % 32
+    /// of word i / 32 is set. Otherwise not used.
+    struct TrmRange stencil;
 } TrmHashInfo;
 
 /// The first members of every info struct. Cast a pointer to an info to TrmInfoHeader * to store infos of several types
@@ -1620,8 +1632,10 @@ TrmResult trmGetHasherTableSize(TrmHasher hasher, uint32_t capacity, VkDeviceSiz
 TrmResult trmCheckHasherTable(TrmHasher hasher, uint32_t capacity, const void *table, VkDeviceSize size);
 
 /// Returns the bytes of scratch that suffice for every batch of at most maxCount keys. The size is non-decreasing in
-/// maxCount. 0 for searches, for statistics and for clearing, 4 for an export. Changes of a table need 4 to 32 bytes
-/// for each key, 4 or 8 for a TRM_HASH_SCHEME_LINEAR table.
+/// maxCount. 0 for searches, for counts, for statistics and for clearing, 4 for an export. Changes of a table need 4 to
+/// 32 bytes for each key, 4 or 8 for a TRM_HASH_SCHEME_LINEAR table. TRM_HASH_OPERATION_REHASH, _RESIZE and _ERASE_IF,
+/// and changes with TRM_HASHER_CREATE_STENCIL_BIT, need room for the keys and values in addition,
+/// TRM_HASH_OPERATION_RETRIEVE a word for each workgroup.
 ///
 /// @param maxCount At most the hasher's maxCount.
 TrmResult trmGetHasherScratch(TrmHasher hasher, uint32_t maxCount, VkDeviceSize *size);
@@ -1634,7 +1648,8 @@ TrmResult trmGetHasherScratch(TrmHasher hasher, uint32_t maxCount, VkDeviceSize 
 TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32_t *count);
 
 /// Appends an operation on a table to commandBuffer. Keys and values of the table are the same on every device
-/// afterwards, unless keys are left over: which ones is not determined. The places of keys in the table differ.
+/// afterwards, unless keys are left over, or TRM_HASH_OPERATION_REHASH or _ERASE_IF have more than count.max keys:
+/// which ones is not determined. The places of keys in the table differ.
 ///
 /// Example: the vertices of a mesh are inserted with their indices; of equal vertices, the first one.
 /// @code{.c}
@@ -1649,15 +1664,17 @@ TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32
 /// @endcode
 ///
 /// - Commands: one dispatch for TRM_HASH_OPERATION_FIND, _COUNT, _EXPORT and _CLEAR. Two for
-///   TRM_HASH_OPERATION_STATISTICS, three for TRM_HASH_OPERATION_RETRIEVE. TRM_HASH_OPERATION_EXPORT also fills a word
-///   of scratch. TRM_HASH_OPERATION_FIND_OR_INSERT is an insertion and a search, TRM_HASH_OPERATION_REHASH an export,
+///   TRM_HASH_OPERATION_STATISTICS and _EXPORT_IF, three for TRM_HASH_OPERATION_RETRIEVE. Exports also fill a word of
+///   scratch. TRM_HASH_OPERATION_FIND_OR_INSERT is an insertion and a search, TRM_HASH_OPERATION_REHASH an export,
 ///   clearing and an insertion, TRM_HASH_OPERATION_RESIZE the same behind a dispatch that decides, and
 ///   TRM_HASH_OPERATION_ERASE_IF an export and an erasure. Otherwise the hashes of the keys, a sort by their
 ///   first bits, and two more, with barriers between them. Changes of TRM_HASH_SCHEME_LINEAR tables are one to three
-///   dispatches. Timestamps and labels if requested.
-/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read and on the count,
-///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch, SHADER_STORAGE_WRITE on outputs.
-///   TRM_HASH_OPERATION_FIND, _COUNT, _RETRIEVE, _EXPORT and _STATISTICS only read the table.
+///   dispatches. With TRM_HASHER_CREATE_STENCIL_BIT, changes have three dispatches before these. Timestamps and labels
+///   if requested.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read, on counts, on the stencil and
+///   on source, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch, SHADER_STORAGE_WRITE on
+///   outputs.
+///   TRM_HASH_OPERATION_FIND, _COUNT, _RETRIEVE, _EXPORT, _EXPORT_IF and _STATISTICS only read the table.
 ///   Operations that export keys, also to scratch, have ALL_TRANSFER, TRANSFER_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table) and

@@ -164,6 +164,8 @@ specialization_constants! {
     Selects = 37 as "SPEC_SELECTS",
     /// Whether a table has its number of slots in device memory.
     Resizable = 38 as "SPEC_RESIZABLE",
+    /// Whether a stencil selects the keys of a batch.
+    Stencil = 39 as "SPEC_STENCIL",
 }
 
 /// Returns [`UserFunction::interface`] of a kernel with these files.

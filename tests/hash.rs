@@ -41,6 +41,8 @@ mod searching;
 mod selecting;
 #[path = "sort/problem.rs"]
 mod sort;
+#[path = "hash/stencils.rs"]
+mod stencils;
 #[path = "hash/table.rs"]
 mod table;
 #[path = "hash/types.rs"]
@@ -79,6 +81,10 @@ fn main() -> ExitCode {
         selecting::selected_erasures,
         resizing::growing_and_shrinking,
         resizing::reserves,
+        stencils::every_operation,
+        stencils::sizes,
+        stencils::full_tables,
+        stencils::other_tables,
         concurrent::concurrent_operations,
         concurrent::full_tables_without_reuse,
         concurrent::refusals,

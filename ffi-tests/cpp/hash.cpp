@@ -81,7 +81,8 @@ void run_concurrently(const Engine &engine, const trommel::Device &device, const
     alone.checkTable(info.capacity, table.buffer.mapped, alone.tableSize(info.capacity));
 }
 
-// Inserts the keys of a batch into a multimap: keys that occur several times have as many entries.
+// Inserts the keys of a batch into a multimap: keys that occur several times have as many entries. A stencil selects
+// every third key of a count.
 void count_entries(const Engine &engine, const trommel::Device &device, const Batch &batch) {
     const auto insert_info = trommel::hasherInfo(TRM_HASH_OPERATION_INSERT, TRM_KEY_TYPE_U32);
     const auto multimaps = trommel::forMultimaps(trommel::withLinearProbing(insert_info));
@@ -89,6 +90,8 @@ void count_entries(const Engine &engine, const trommel::Device &device, const Ba
     const trommel::Hasher clear(device, trommel::withOperation(multimaps, TRM_HASH_OPERATION_CLEAR));
     const trommel::Hasher insert(device, multimaps);
     const trommel::Hasher count(device, trommel::withOperation(multimaps, TRM_HASH_OPERATION_COUNT));
+    const trommel::Hasher count_some(
+        device, trommel::withStencil(trommel::withOperation(multimaps, TRM_HASH_OPERATION_COUNT)));
     try {
         trommel::Hasher(device, trommel::withOperation(multimaps, TRM_HASH_OPERATION_FIND_OR_INSERT));
         EXPECT(!"no error");
@@ -96,6 +99,10 @@ void count_entries(const Engine &engine, const trommel::Device &device, const Ba
         EXPECT(error.result() == TRM_ERROR_MALFORMED);
     }
     const Memory table(engine, insert.tableSize(2 * COUNT) / 4), counts(engine, COUNT);
+    const Memory stencil(engine, (COUNT + 31) / 32), counts_of_some(engine, COUNT);
+    const auto is_selected = [](std::size_t i) { return i % 3 == 0; };
+    std::fill_n(stencil.buffer.mapped, (COUNT + 31) / 32, 0u);
+    for (std::size_t i = 0; i < COUNT; ++i) stencil.buffer.mapped[i / 32] |= std::uint32_t(is_selected(i)) << i % 32;
     const Memory scratch(engine, insert.scratchSize(COUNT) / 4);
     auto info = trommel::info<TrmHashInfo>();
     info.table = table.range();
@@ -117,11 +124,19 @@ void count_entries(const Engine &engine, const trommel::Device &device, const Ba
         wait_for_writes();
     }
     count.cmdHash(engine.commands, all);
+    auto some = all;
+    some.stencil = stencil.range();
+    some.counts = counts_of_some.range();
+    count_some.cmdHash(engine.commands, some);
     barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
     submit_and_wait(&engine);
     std::unordered_map<std::uint32_t, std::uint32_t> model;
     for (const auto key : batch.words) model[key] += 2;
-    for (std::size_t i = 0; i < COUNT; ++i) EXPECT(counts.buffer.mapped[i] == model[batch.words[i]]);
+    for (std::size_t i = 0; i < COUNT; ++i) {
+        const auto expected = model[batch.words[i]];
+        EXPECT(counts.buffer.mapped[i] == expected);
+        EXPECT(counts_of_some.buffer.mapped[i] == (is_selected(i) ? expected : 0));
+    }
     count.checkTable(info.capacity, table.buffer.mapped, count.tableSize(info.capacity));
 }
 

@@ -39,6 +39,7 @@
 #define SPEC_MULTIMAP 36
 #define SPEC_SELECTS 37
 #define SPEC_RESIZABLE 38
+#define SPEC_STENCIL 39
 
 const uint RADIX_BITS = 8;
 const uint RADIX = 256;
@@ -519,13 +520,61 @@ struct HashProblem {
     uvec2 values;
     uvec2 table;
     uvec2 count;
+    uvec2 requested;
     uvec2 status;
-    uvec2 found;
     uvec2 leftover_keys;
     uvec2 leftover_values;
     uvec2 count_out;
     uint max_count;
     uint slices;
+};
+
+struct HashFindProblem {
+    uvec2 keys;
+    uvec2 values;
+    uvec2 table;
+    uvec2 count;
+    uvec2 status;
+    uvec2 found;
+    uvec2 stencil;
+    uint max_count;
+    uint slices;
+};
+
+struct HashFindPush {
+    HashFindProblem problem;
+};
+
+struct HashCompactionProblem {
+    uvec2 keys;
+    uvec2 values;
+    uvec2 count;
+    uvec2 stencil;
+    uint max_count;
+};
+
+struct HashCompactionPush {
+    HashCompactionProblem problem;
+    uvec2 scratch;
+    uint keys;
+    uint values;
+    uint totals;
+};
+
+struct HashTotalsProblem {
+    uvec2 count;
+    uvec2 status;
+    uvec2 numbers;
+    uvec2 count_out;
+    uint max_count;
+    uint max_sum;
+};
+
+struct HashTotalsPush {
+    HashTotalsProblem problem;
+    uvec2 scratch;
+    uint totals;
+    uint group_keys;
 };
 
 struct HashStatisticsProblem {
@@ -543,9 +592,9 @@ struct HashValuesProblem {
     uvec2 table;
     uvec2 count;
     uvec2 status;
+    uvec2 stencil;
     uvec2 numbers;
     uvec2 values;
-    uvec2 count_out;
     uint max_count;
     uint slices;
     uint max_values;
@@ -555,7 +604,7 @@ struct HashValuesPush {
     HashValuesProblem problem;
     uvec2 scratch;
     uint totals;
-    uint adds_up;
+    uint scans;
 };
 
 struct HashExportProblem {

@@ -2,7 +2,7 @@
 //
 // In:  keys; their count, if it is in device memory; the table.
 // Out: values[i]: the value of key i, or all ones if the table does not have the key; found: bit i % 32 of word i / 32;
-//      the status.
+//      the status. STENCIL: the table is taken not to have keys that are not selected.
 // Workgroups: one for each THREADS keys at the maximum count, at least one. If the actual count is smaller, the others
 //             exit.
 // Memory order: no other invocation of the dispatch accesses what one writes.
@@ -18,7 +18,7 @@
 #include "core/shared.glsl"
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
-#define PUSH HashPush
+#define PUSH HashFindPush
 
 layout(push_constant, scalar) uniform Push {
     PUSH args;
@@ -26,6 +26,7 @@ layout(push_constant, scalar) uniform Push {
 
 #include "hash/table.glsl"
 #include "hash/batch.glsl"
+#include "hash/stencil.glsl"
 
 // Slots of a bucket that a lane reads.
 const uint LANE_SLOTS = SLOTS / 4;
@@ -138,7 +139,7 @@ void main() {
     // 1. Each lane loads a key.
     uint count = batch_count();
     uint first = linear_group() * THREADS;
-    if (linear_group() == 0 && thread_id() == 0) write_status();
+    if (linear_group() == 0 && thread_id() == 0) write_status(args.problem.count);
     if (first >= count) return;
     uint index = first + thread_id();
     bool is_item = index < count;
@@ -150,13 +151,13 @@ void main() {
 
     // 2. Reserved keys are in the header.
     bool found = false;
-    bool pending = is_item;
+    bool pending = is_item && is_selected(index);
     uint value[RESULT_WORDS];
     [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) value[w] = 0xffffffffu;
     uint reserved = reserved_index(key);
     if (reserved != NOT_RESERVED) {
         Header header = Header(args.problem.table);
-        found = is_item && header.v[0].reserved[reserved] != 0;
+        found = pending && header.v[0].reserved[reserved] != 0;
         pending = false;
         if (VALUE_WORDS != 0 && found) {
             [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) value[w] = Words(reserved_value(reserved)).v[w];

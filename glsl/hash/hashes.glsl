@@ -14,9 +14,11 @@ layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Header {
 
 uint resizable_slices;
 
-// Reads the number of slices of a RESIZABLE table. Every kernel calls it first.
+// Reads the number of slices of a RESIZABLE table. Kernels that access slots call it first. The number is limited, so a
+// corrupt header causes no access beyond the table.
 void open_table() {
-    if (RESIZABLE != 0) resizable_slices = Header(args.problem.table).v[0].slices;
+    if (RESIZABLE == 0) return;
+    resizable_slices = clamp(Header(args.problem.table).v[0].slices, 1u, args.problem.slices);
 }
 
 // Number of slices of the table, without overflow slices.

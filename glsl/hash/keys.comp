@@ -36,7 +36,7 @@ void main() {
     uint count = batch_count();
     uint first = linear_group() * THREADS * ITEMS;
     if (linear_group() == 0 && thread_id() == 0) {
-        write_status();
+        write_status(args.problem.requested);
         if (!is_null(args.problem.count_out)) Words(args.problem.count_out).v[0] = 0;
         Header header = Header(args.problem.table);
         Words state = Words(scratch_part(args.state));

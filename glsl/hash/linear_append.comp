@@ -58,7 +58,7 @@ void main() {
     open_table();
     uint count = batch_count();
     if (linear_group() == 0 && thread_id() == 0) {
-        write_status();
+        write_status(args.problem.requested);
         if (!is_null(args.problem.count_out)) Words(args.problem.count_out).v[0] = 0;
     }
     if (thread_id() == 0) {

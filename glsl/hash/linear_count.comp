@@ -1,8 +1,9 @@
 // Counts the values that a multimap has for each key of a batch.
 //
 // In:  keys; their count, if it is in device memory; the table.
-// Out: the numbers of values, and the status. If they are added up: for each key, the number of values of the keys
+// Out: the numbers of values, and the status. If they are scanned: for each key, the number of values of the keys
 //      before it in its workgroup; for each workgroup, the number of all its values in scratch; no status.
+//      STENCIL: keys that are not selected have no values.
 // Workgroups: one for each THREADS keys at the maximum count, at least one.
 // Memory order: no other invocation of the dispatch accesses what one writes.
 // Progress: never waits.
@@ -22,6 +23,7 @@ layout(push_constant, scalar) uniform Push {
 #include "radix/scratch.glsl"
 #include "hash/linear.glsl"
 #include "hash/batch.glsl"
+#include "hash/stencil.glsl"
 
 uint count_values(uint key[KEY_WORDS]) {
     Wanted wanted = wanted_of(key);
@@ -38,16 +40,16 @@ uint count_values(uint key[KEY_WORDS]) {
 void main() {
     open_table();
     uint count = batch_count();
-    bool adds_up = args.adds_up != 0;
-    if (linear_group() == 0 && thread_id() == 0 && !adds_up) write_status();
+    bool scans = args.scans != 0;
+    if (linear_group() == 0 && thread_id() == 0 && !scans) write_status(args.problem.count);
     uint index = linear_group() * THREADS + thread_id();
     uint number = 0;
-    if (index < count) {
+    if (index < count && is_selected(index)) {
         uint key[KEY_WORDS];
         load_key(index, key);
         number = count_values(key);
     }
-    if (adds_up) {
+    if (scans) {
         uint total;
         number = sum_threads(number, total);
         // Dispatches may have more workgroups than totals.

@@ -52,7 +52,7 @@ Erased erase_slots(uint key[KEY_WORDS], Wanted wanted) {
 void main() {
     open_table();
     uint count = batch_count();
-    if (linear_group() == 0 && thread_id() == 0) write_status();
+    if (linear_group() == 0 && thread_id() == 0) write_status(args.problem.requested);
     if (thread_id() == 0) {
         sh_keys = 0;
         sh_slots = 0;

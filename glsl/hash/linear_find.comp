@@ -2,7 +2,7 @@
 //
 // In:  keys; their count, if it is in device memory; the table.
 // Out: values[i]: the value of key i, or all ones if the table does not have the key; found: bit i % 32 of word i / 32;
-//      the status.
+//      the status. STENCIL: the table is taken not to have keys that are not selected.
 // Workgroups: one for each THREADS keys at the maximum count, at least one.
 // Memory order: no other invocation of the dispatch accesses what one writes. CONCURRENT: others insert and erase keys
 //               at the same time. Keys and values are read by relaxed atomic loads then. A key of which the value is
@@ -14,7 +14,7 @@
 #include "core/shared.glsl"
 #include "core/memory.glsl"
 #include "core/subgroup.glsl"
-#define PUSH HashLinearPush
+#define PUSH HashFindPush
 
 layout(push_constant, scalar) uniform Push {
     PUSH args;
@@ -24,6 +24,7 @@ layout(constant_id = SPEC_CONCURRENT) const uint CONCURRENT = 0;
 
 #include "hash/linear.glsl"
 #include "hash/batch.glsl"
+#include "hash/stencil.glsl"
 
 const uint RESULT_WORDS = VALUE_WORDS == 0 ? 1 : VALUE_WORDS;
 
@@ -33,7 +34,7 @@ void main() {
     open_table();
     uint count = batch_count();
     uint first = linear_group() * THREADS;
-    if (linear_group() == 0 && thread_id() == 0) write_status();
+    if (linear_group() == 0 && thread_id() == 0) write_status(args.problem.count);
     if (first >= count) return;
     if (thread_id() < THREADS / 32) sh_found[thread_id()] = 0;
     barrier();
@@ -43,9 +44,11 @@ void main() {
         // 1. Find the key.
         uint key[KEY_WORDS];
         load_key(index, key);
-        uint slot;
-        if (CONCURRENT != 0) slot = find_changing_slot(key);
-        else slot = find_slot(key);
+        uint slot = NO_SLOT;
+        if (is_selected(index)) {
+            if (CONCURRENT != 0) slot = find_changing_slot(key);
+            else slot = find_slot(key);
+        }
 
         // 2. Load its value.
         uint value[RESULT_WORDS];

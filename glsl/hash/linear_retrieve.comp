@@ -3,7 +3,7 @@
 // In:  keys; their count, if it is in device memory; the table; for each key, the number of values of the keys before
 //      it in its workgroup; in scratch, for each workgroup, the number of values of all before it.
 // Out: the index of the first value of each key; the values with indices below max_values, unless their address is
-//      null.
+//      null. STENCIL: keys that are not selected have none.
 // Workgroups: one for each THREADS keys at the maximum count, at least one.
 // Memory order: no other invocation of the dispatch accesses what one writes.
 // Progress: never waits.
@@ -22,6 +22,7 @@ layout(push_constant, scalar) uniform Push {
 #include "radix/scratch.glsl"
 #include "hash/linear.glsl"
 #include "hash/batch.glsl"
+#include "hash/stencil.glsl"
 
 void main() {
     open_table();
@@ -31,7 +32,7 @@ void main() {
     Words numbers = Words(args.problem.numbers);
     uint position = before + min(numbers.v[index], ~before);
     numbers.v[index] = position;
-    if (is_null(args.problem.values)) return;
+    if (is_null(args.problem.values) || !is_selected(index)) return;
 
     uint key[KEY_WORDS];
     load_key(index, key);

@@ -20,13 +20,12 @@ layout(push_constant, scalar) uniform Push {
 };
 
 #include "radix/scratch.glsl"
+#include "hash/saturating.glsl"
 #ifdef LINEAR
 #include "hash/linear.glsl"
 #else
 #include "hash/table.glsl"
 #endif
-
-uint add_limited(uint a, uint b) { return a + min(b, ~a); }
 
 // The number of slices of which so many keys use half of the slots.
 uint slices_for(uint keys) {
@@ -43,10 +42,10 @@ void main() {
     HashHeader header = Header(args.problem.table).v[0];
     uint reserve = args.problem.max_reserve;
     if (!is_null(args.problem.reserve)) reserve = min(Words(args.problem.reserve).v[0], reserve);
-    uint keys = add_limited(header.entries, reserve);
+    uint keys = add_saturating(header.entries, reserve);
     uint slots = table_slices() * SLICE_SLOTS;
 
-    bool is_full = add_limited(keys, header.erased) > slots / 4 * 3;
+    bool is_full = add_saturating(keys, header.erased) > slots / 4 * 3;
     bool is_empty = keys < slots / 8;
     uint slices = slices_for(keys);
     bool helps = slices != table_slices() || header.erased >= slots / 8;

@@ -66,6 +66,12 @@ inline TrmHasherCreateInfo forResizableTables(TrmHasherCreateInfo made) {
     return made;
 }
 
+/// Returns the info of a hasher for the keys that a stencil selects: see TRM_HASHER_CREATE_STENCIL_BIT.
+inline TrmHasherCreateInfo withStencil(TrmHasherCreateInfo made) {
+    made.flags |= TRM_HASHER_CREATE_STENCIL_BIT;
+    return made;
+}
+
 /// Returns the info with support for batches.
 inline TrmHasherCreateInfo withBatches(TrmHasherCreateInfo made) {
     made.flags |= TRM_HASHER_CREATE_BATCHES_BIT;

@@ -248,8 +248,11 @@ pub(crate) fn describe<P: Primitive>(primitive: &P, info: &P::Info<'_>) -> Resul
     let planner = primitive.planner();
     primitive.check_count(info)?;
     let job = One::new(planner, primitive.job(info));
-    let table = planner.lay_out(planner.group(info.max_count(), true), &job, 0, &mut Layout::default())?;
-    Ok(Plan::of(&table)?.to_string())
+    // Neither null nor an address of the request.
+    let (scratch, mut layout) = (0xff << 56, Layout::default());
+    let table = planner.lay_out(planner.group(info.max_count(), true), &job, scratch, &mut layout)?;
+    let scratch = Range::new(scratch, layout.size());
+    Ok(Plan::of(&table)?.text(scratch).to_string())
 }
 
 /// Appends the passes of one request.

@@ -189,7 +189,7 @@ pub(crate) struct Argument<R> {
 }
 
 /// Most arguments of a request that name memory.
-pub(crate) const MAX_ARGUMENTS: usize = 16;
+pub(crate) const MAX_ARGUMENTS: usize = 17;
 
 /// Most roles of a planner.
 pub(crate) const MAX_ROLES: usize = 18;

@@ -13,7 +13,7 @@ use std::fmt;
 pub(crate) const MAX_PASSES: usize = 64;
 /// Most resources of a plan. A set of resources is a `u128` with a bit each.
 pub(crate) const MAX_RESOURCES: usize = 96;
-/// Most variants of a plan. One request has at most eight.
+/// Most variants of a plan. One request has at most twelve: an insertion with a search and a stencil.
 pub(crate) const MAX_VARIANTS: usize = 40;
 /// Most transfers of a plan. One group of requests has at most five: of merges of several sequences.
 const MAX_UPLOADS: usize = 24;
@@ -288,6 +288,11 @@ impl<'a> Plan<'a> {
         self.is_full |= passes.try_push(Pass { kernel, variant, level, groups, push, reads, writes }).is_err();
     }
 
+    /// The plan as text. `scratch`: what it has been laid out in.
+    pub(crate) fn text(&self, scratch: Range) -> impl fmt::Display {
+        Text { plan: self, scratch }
+    }
+
     /// `set`, and what shares bytes with it.
     pub(crate) fn overlapping(&self, set: Resources) -> Resources {
         if !self.has_overlaps {
@@ -321,22 +326,51 @@ impl<'a> Plan<'a> {
 
 impl fmt::Display for Plan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text(Range::NONE).fmt(f)
+    }
+}
+
+/// A plan as text, with the scratch that it has been laid out in.
+struct Text<'p, 'a> {
+    plan: &'p Plan<'a>,
+    scratch: Range,
+}
+
+impl Text<'_, '_> {
+    /// Where a resource begins.
+    fn place(&self, range: Range) -> String {
+        match range.address.checked_sub(self.scratch.address) {
+            Some(offset) if offset < self.scratch.size => format!("scratch+{offset:#x}"),
+            _ => format!("{:#x}", range.address),
+        }
+    }
+}
+
+impl fmt::Display for Text<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Plan { resources, uploads, passes, variants, name, .. } = self.plan;
         let names = |set: Resources| {
-            let names: Vec<_> = set.iter().filter_map(|r| self.resources.get(r)).map(|r| r.name).collect();
+            let names: Vec<_> = set.iter().filter_map(|r| resources.get(r)).map(|r| r.name).collect();
             if names.is_empty() { "-".to_owned() } else { names.join(" ") }
         };
-        writeln!(f, "{}", self.name)?;
-        for resource in &self.resources {
-            writeln!(f, "  {:<17} {:>#14x} {:>12} bytes", resource.name, resource.range.address, resource.range.size)?;
+        writeln!(f, "{name}")?;
+        for resource in resources {
+            writeln!(
+                f,
+                "  {:<17} {:>18} {:>12} bytes",
+                resource.name,
+                self.place(resource.range),
+                resource.range.size
+            )?;
         }
-        for upload in &self.uploads {
+        for upload in uploads {
             let verb = if let Content::Zeros(_) = upload.content { "clear" } else { "upload" };
             writeln!(f, "  {verb:<17} -> {}", names(Resources::of(&[upload.resource])))?;
         }
-        for pass in &self.passes {
+        for pass in passes {
             let groups = match pass.groups {
                 Groups::Fixed(groups) => format!("{groups}"),
-                Groups::Indirect { offset, .. } => format!("at scratch+{offset}"),
+                Groups::Indirect { offset, .. } => format!("at scratch+{offset:#x}"),
             };
             writeln!(
                 f,
@@ -345,7 +379,7 @@ impl fmt::Display for Plan<'_> {
                 names(pass.reads),
                 names(pass.writes)
             )?;
-            let constants = self.variants.get(usize::from(pass.variant)).into_iter().flat_map(Variant::constants);
+            let constants = variants.get(usize::from(pass.variant)).into_iter().flat_map(Variant::constants);
             let constants: Vec<_> = constants.map(|(constant, value)| format!("{constant:?}={value}")).collect();
             writeln!(f, "    {}", constants.join(" "))?;
         }

@@ -81,7 +81,7 @@ impl Export<'_> {
         steps.add_pass(plan, kernel, threads, groups, [reads, writes], &push);
         if selects && results != Resources::default() {
             let threads = steps.profile().plain_threads;
-            steps.add_pass(plan, Kernel::HashSelected, threads, 1, [cursor, results], &push);
+            steps.add_pass(plan, Kernel::HashExportResults, threads, 1, [cursor, results], &push);
         }
     }
 }

@@ -27,6 +27,7 @@ pub(crate) struct Format {
     pub(crate) concurrent: bool,
     pub(crate) multimap: bool,
     pub(crate) resizable: bool,
+    pub(crate) stencil: bool,
     pub(crate) max_count: u32,
     pub(crate) max_capacity: u32,
 }
@@ -52,6 +53,9 @@ impl Format {
         if info.operation == HashOperation::Resize && !info.resizable {
             return malformed("flags", "Resize is available for resizable tables alone".into());
         }
+        if info.stencil && !info.operation.reads_keys() {
+            return malformed("flags", format!("{:?} has no keys that a stencil can select", info.operation));
+        }
         if info.operation == HashOperation::Retrieve && value_words == 0 {
             return malformed("valueType", "a set has no values to be retrieved".into());
         }
@@ -68,6 +72,7 @@ impl Format {
             concurrent: info.concurrent,
             multimap: info.multimap,
             resizable: info.resizable,
+            stencil: info.stencil,
             max_count: limited("maxCount", info.max_count, MAX_NARROW_COUNT, "the most keys of a batch")?,
             max_capacity: limited(
                 "maxCapacity",
@@ -93,29 +98,35 @@ impl Format {
         }
     }
 
-    /// The format of another operation on the same tables, as a part of this one.
-    pub(crate) fn part(&self, operation: HashOperation) -> Self {
+    /// The same format with another operation, which is a part of this one.
+    pub(crate) fn with_operation(&self, operation: HashOperation) -> Self {
         Self { operation, ..*self }
     }
 
-    /// Number of slices of a table that has been cleared.
+    /// Number of slices of a table that has been cleared. After a rehash, they have room for twice as many keys as the
+    /// other table may have, if the capacity suffices.
     pub(crate) fn first_slices(&self, info: &super::HashInfo) -> u32 {
-        let is_smaller = self.resizable && info.min_capacity != 0;
-        self.slices_of(if is_smaller { info.min_capacity } else { info.capacity })
+        let most = self.slices_of(info.capacity);
+        if !self.resizable || info.min_capacity == 0 {
+            return most;
+        }
+        let keys = if self.operation == HashOperation::Rehash { info.count.max } else { 0 };
+        let slots = info.min_capacity.max(keys.saturating_mul(2)).min(info.capacity);
+        self.slices_of(slots).min(most)
     }
 
     /// The format of the clearing that gives a table its first number of slots.
     pub(crate) fn cleared(&self) -> Self {
-        Self { resizable: false, ..self.part(HashOperation::Clear) }
+        Self { resizable: false, ..self.with_operation(HashOperation::Clear) }
     }
 
     /// The format of the change of a table that the operation consists of, or contains.
-    pub(crate) fn change_part(&self) -> Self {
+    pub(crate) fn of_change(&self) -> Self {
         match self.operation {
             HashOperation::FindOrInsert | HashOperation::Rehash | HashOperation::Resize => {
-                self.part(HashOperation::Insert)
+                self.with_operation(HashOperation::Insert)
             }
-            HashOperation::EraseIf => self.part(HashOperation::Erase),
+            HashOperation::EraseIf => self.with_operation(HashOperation::Erase),
             _ => *self,
         }
     }

@@ -16,9 +16,9 @@ pub struct HashInfo {
     /// The number of slots that the table was cleared with, from 1 to [`HasherInfo::max_capacity`]. All operations on a
     /// table have the same capacity. Of a resizable table ([`HasherInfo::resizable`]), the largest number of slots.
     pub capacity: u32,
-    /// For resizable tables: the number of slots after [`crate::HashOperation::Clear`] and
-    /// [`crate::HashOperation::Rehash`], and the smallest one that [`crate::HashOperation::Resize`] selects. 0:
-    /// `capacity`. Otherwise not used.
+    /// For resizable tables: the number of slots after [`crate::HashOperation::Clear`], and the smallest one after
+    /// [`crate::HashOperation::Rehash`], which has room for `2 * count.max` keys if `capacity` suffices, and after
+    /// [`crate::HashOperation::Resize`]. 0: `capacity`. Otherwise not used.
     pub min_capacity: u32,
     /// Number of keys, at most [`HasherInfo::max_count`]. For an export: the number of keys that the arrays have room
     /// for, on the host. For [`crate::HashOperation::Rehash`]: the most keys that `source` may have, on the host. For
@@ -55,7 +55,7 @@ pub struct HashInfo {
     /// With these keys, the table is too full if more than three quarters of its slots are in use, those of erased keys
     /// included, and too empty if fewer than an eighth are. Then it gets as many slots as make the load one half, or
     /// the next number that is possible. It stays as it is if it has this number and fewer than an eighth of its slots
-    /// are erased, and if it has more than `count.max` keys.
+    /// are erased, and if it has more than `count.max` keys, which the status says.
     pub reserve: Count,
     /// For [`crate::HashOperation::EraseIf`] and [`crate::HashOperation::ExportIf`]: the smallest value that selects a
     /// key, as an unsigned number. Values of 4 bytes are compared with it as 64-bit numbers.
@@ -66,6 +66,9 @@ pub struct HashInfo {
     /// `i % 32` of word `i / 32` is set if the table has key `i`, after the insertion if there is one.
     /// [`Range::NONE`]: not wanted.
     pub found: Range,
+    /// For hashers with [`HasherInfo::stencil`]: `count.max` bits, rounded up to whole words. Key `i` is selected if
+    /// bit `i % 32` of word `i / 32` is set. Otherwise not used.
+    pub stencil: Range,
     /// For insertions, which are all operations that insert keys: room for `count.max` keys. The device writes the keys
     /// that found no slot, in any order; of equal keys of the batch, each one. [`Range::NONE`]: not wanted.
     pub leftover_keys: Range,
@@ -86,8 +89,9 @@ pub struct HashInfo {
     /// of an export, and of [`crate::HashOperation::Retrieve`], [`crate::STATUS_OUTPUT_CLAMPED`], if the arrays have
     /// room for fewer keys or values than there are. [`crate::HashOperation::Rehash`] writes `STATUS_COUNT_CLAMPED` if
     /// `source` has more than `count.max` keys: the table lacks the others then. [`crate::HashOperation::EraseIf`]
-    /// writes it if more keys are selected: the table has the others then. 0: no status. Not written by
-    /// operations that clear a table or write its statistics.
+    /// writes it if more keys are selected: the table has the others then. [`crate::HashOperation::Resize`] writes it
+    /// if the table has more keys, and stays as it is. 0: no status. Not written by operations that clear a table or
+    /// write its statistics.
     pub status: vk::DeviceAddress,
     /// The queries for timestamps of the passes: [`Hasher::timestamp_count`] of them. Not in a batch.
     pub timestamps: Option<Timestamps>,
@@ -171,8 +175,10 @@ impl Hasher {
 
     /// Bytes of scratch that suffice for every batch of at most `max_count` keys. Non-decreasing in `max_count`. 0 for
     /// searches, for counts, for statistics and for clearing, one word for an export. Changes of a table need 4 to 32
-    /// bytes for each key, 4 or 8 with [`crate::HashScheme::Linear`]. [`crate::HashOperation::Rehash`] needs room for
-    /// the keys and values in addition, [`crate::HashOperation::Retrieve`] a word for each workgroup.
+    /// bytes for each key, 4 or 8 with [`crate::HashScheme::Linear`]. [`crate::HashOperation::Rehash`],
+    /// [`crate::HashOperation::Resize`] and [`crate::HashOperation::EraseIf`], and changes with
+    /// [`HasherInfo::stencil`], need room for the keys and values in addition, [`crate::HashOperation::Retrieve`] a
+    /// word for each workgroup.
     ///
     /// # Errors
     /// [`crate::Error::TooLarge`] above [`HasherInfo::max_count`].
@@ -199,19 +205,22 @@ impl Hasher {
     }
 
     /// Appends an operation on a table to `command_buffer`: one compute dispatch for a search, a count, an export and
-    /// for clearing; two for statistics, three to retrieve values; otherwise the hashes of the keys, a sort, and two
-    /// more, with barriers between them. Changes of [`crate::HashScheme::Linear`] tables are one to three dispatches.
-    /// An export also fills a word of scratch. Operations that consist of others are:
+    /// for clearing; two for statistics and for an export of some keys, three to retrieve values; otherwise the hashes
+    /// of the keys, a sort, and two more, with barriers between them. Changes of [`crate::HashScheme::Linear`] tables
+    /// are one to three dispatches. An export also fills a word of scratch. Operations that consist of others are:
     /// [`crate::HashOperation::FindOrInsert`], an insertion and a search; [`crate::HashOperation::Rehash`], an export,
     /// clearing and an insertion; [`crate::HashOperation::Resize`], the same behind a dispatch that decides;
-    /// [`crate::HashOperation::EraseIf`], an export and an erasure. Keys and values of the table
-    /// are the same on every device afterwards, unless keys are left over (which ones is not determined) or operations
-    /// are concurrent. The places of keys in the table differ.
+    /// [`crate::HashOperation::EraseIf`], an export and an erasure. With [`HasherInfo::stencil`], changes have three
+    /// dispatches more, which come first.
     ///
-    /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on keys, on values that are read and on the count,
-    ///   `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on the table and on scratch, `SHADER_STORAGE_WRITE` on outputs.
-    ///   A search, a count, a retrieval, an export and statistics only read the table. Operations
-    ///   that export keys, also to scratch, have `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch.
+    /// Keys and values of the table are the same on every device afterwards, unless keys are left over, a rehash or an
+    /// erasure by value has more than `count.max` keys (which ones is not determined), or operations are concurrent.
+    /// The places of keys in the table differ.
+    ///
+    /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on keys, on values that are read, on counts, on the
+    ///   stencil and on `source`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on the table and on scratch,
+    ///   `SHADER_STORAGE_WRITE` on outputs. Searches, counts, retrievals, exports and statistics only read the table.
+    ///   Operations that export keys, also to scratch, have `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch.
     /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE`.
     /// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table,
     ///   earlier use of scratch) and after it (uses of the table, reads of the outputs). For operations that

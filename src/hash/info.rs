@@ -200,6 +200,11 @@ pub struct HasherInfo {
     /// [`crate::HashInfo::capacity`], for which it has memory. [`HashOperation::Resize`] changes it. All hashers of
     /// such a table have this flag.
     pub resizable: bool,
+    /// The operation is for those keys of a batch that [`crate::HashInfo::stencil`] selects, as if the batch had no
+    /// others. Searches, counts and retrievals write results for all keys: the others are taken as absent.
+    /// [`crate::STATUS_COUNT_CLAMPED`] is about all keys of the batch. For operations that read keys. Hashers with and
+    /// without this flag work on the same tables.
+    pub stencil: bool,
     /// Maximum count of a batch. 0: 2^30, the largest.
     pub max_count: u32,
     /// Maximum capacity of a table. 0: the largest, 2^31, or 2^30 with linear probing. Changes of
@@ -223,6 +228,7 @@ impl HasherInfo {
             concurrent: false,
             multimap: false,
             resizable: false,
+            stencil: false,
             max_count: 0,
             max_capacity: 0,
             batches: false,
@@ -258,6 +264,11 @@ impl HasherInfo {
     /// The same hasher for tables that grow and shrink.
     pub const fn resizable(self) -> Self {
         Self { resizable: true, ..self }
+    }
+
+    /// The same hasher with a stencil.
+    pub const fn stencil(self) -> Self {
+        Self { stencil: true, ..self }
     }
 
     /// The same hasher with support for batches.

@@ -100,9 +100,9 @@ shared_structs! {
         values: Address,
         table: Address,
         count: Address,
+        /// The number of keys before it is limited to `max_count`, for the status; may be null.
+        requested: Address,
         status: Address,
-        /// A bit for each key: whether the table has it; may be null.
-        found: Address,
         /// Keys that found no slot; may be null.
         leftover_keys: Address,
         leftover_values: Address,
@@ -111,6 +111,73 @@ shared_structs! {
         max_count: u32,
         /// Number of slices of the table, without overflow slices.
         slices: u32,
+    }
+
+    /// A search.
+    struct HashFindProblem {
+        keys: Address,
+        /// Receives the values of the keys; may be null.
+        values: Address,
+        table: Address,
+        count: Address,
+        status: Address,
+        /// Receives a bit for each key: whether the table has it; may be null.
+        found: Address,
+        /// A bit for each key: whether it is looked up.
+        stencil: Address,
+        max_count: u32,
+        /// Number of slices of the table, without overflow slices.
+        slices: u32,
+    }
+
+    /// Push constants of the kernels of searches.
+    struct HashFindPush {
+        problem: HashFindProblem,
+    }
+
+    /// The compaction of a batch.
+    struct HashCompactionProblem {
+        keys: Address,
+        /// May be null.
+        values: Address,
+        count: Address,
+        /// A bit for each key: whether it is selected.
+        stencil: Address,
+        max_count: u32,
+    }
+
+    /// Push constants of the kernels that compact a batch.
+    struct HashCompactionPush {
+        problem: HashCompactionProblem,
+        scratch: Address,
+        /// Parts of scratch: the selected keys and their values, in the order of the batch.
+        keys: u32,
+        values: u32,
+        /// Part of scratch: a word for each workgroup: the number of its selected keys, or of all before them.
+        totals: u32,
+    }
+
+    /// Numbers that are added up.
+    struct HashTotalsProblem {
+        count: Address,
+        status: Address,
+        /// Receives the sum behind as many words as the batch has keys; may be null.
+        numbers: Address,
+        /// Receives the sum; may be null.
+        count_out: Address,
+        max_count: u32,
+        /// The status says whether the sum is larger.
+        max_sum: u32,
+    }
+
+    /// Push constants of the kernel that adds up the numbers of workgroups.
+    struct HashTotalsPush {
+        problem: HashTotalsProblem,
+        scratch: Address,
+        /// Part of scratch: a word for each workgroup: its number, which becomes the sum of those before it.
+        totals: u32,
+        /// Keys of a workgroup.
+        group_keys: u32,
     }
 
     /// The statistics of a table.
@@ -133,13 +200,13 @@ shared_structs! {
         table: Address,
         count: Address,
         status: Address,
+        /// A bit for each key: whether it is looked up.
+        stencil: Address,
         /// Receives the number of values of each key, or the index of its first value, and behind the last one the
         /// number of all.
         numbers: Address,
         /// Receives the values; may be null.
         values: Address,
-        /// Receives the number of all values; may be null.
-        count_out: Address,
         max_count: u32,
         /// Number of slices of the table.
         slices: u32,
@@ -153,8 +220,8 @@ shared_structs! {
         scratch: Address,
         /// Part of scratch: a word for each workgroup: the number of values of its keys, or of all keys before them.
         totals: u32,
-        /// 1: numbers of values are added up. Otherwise 0.
-        adds_up: u32,
+        /// 1: the kernel scans the numbers of its workgroup. Otherwise 0.
+        scans: u32,
     }
 
     /// An export.
@@ -290,7 +357,7 @@ macro_rules! folder_kernels {
                     push HashExportPush, memory [HashHeader],
                     [Threads, Lanes, KeyWords, ValueWords, Selects, Resizable];
                 /// Writes the number of keys that a selection has written, and the status.
-                HashSelected = "hash_selected",
+                HashExportResults = "hash_export_results",
                     push HashExportPush, memory [],
                     [Threads, Lanes];
                 /// Writes the statistics that the header of a table has.
@@ -320,15 +387,23 @@ macro_rules! folder_kernels {
                 /// Counts the values of each key of a batch in a multimap.
                 HashLinearCount = "hash_linear_count",
                     push HashValuesPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords, Multimap, Resizable];
-                /// Adds up the numbers of values of all workgroups.
+                    [Threads, Lanes, KeyWords, ValueWords, Multimap, Resizable, Stencil];
+                /// Adds up the numbers of all workgroups.
                 HashTotals = "hash_totals",
-                    push HashValuesPush, memory [],
+                    push HashTotalsPush, memory [],
                     [Threads, Lanes];
+                /// Counts the keys that a stencil selects.
+                HashStencilCount = "hash_stencil_count",
+                    push HashCompactionPush, memory [],
+                    [Threads, Lanes];
+                /// Writes the keys that a stencil selects, and their values.
+                HashCompaction = "hash_compaction",
+                    push HashCompactionPush, memory [],
+                    [Threads, Lanes, KeyWords, ValueWords];
                 /// Writes the values of each key of a batch in a multimap.
                 HashLinearRetrieve = "hash_linear_retrieve",
                     push HashValuesPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords, Multimap, Resizable];
+                    [Threads, Lanes, KeyWords, ValueWords, Multimap, Resizable, Stencil];
                 /// Elects the item that provides the value of each slot.
                 HashLinearElect = "hash_linear_elect",
                     push HashLinearPush, memory [HashHeader],
@@ -351,8 +426,8 @@ macro_rules! folder_kernels {
                     [Threads, Lanes, KeyWords, ValueWords, Multimap, Resizable];
                 /// Looks keys up in a table with linear probing.
                 HashLinearFind = "hash_linear_find",
-                    push HashLinearPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords, Concurrent, Multimap, Resizable];
+                    push HashFindPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, Concurrent, Multimap, Resizable, Stencil];
                 /// As `HashExport`, of a table with linear probing.
                 HashLinearExport = "hash_linear_export",
                     push HashExportPush, memory [HashHeader],
@@ -367,8 +442,8 @@ macro_rules! folder_kernels {
                     [Threads, Lanes, KeyWords, ValueWords, Multimap, Resizable];
                 /// Looks keys up.
                 HashFind = "hash_find",
-                    push HashPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords, Resizable];
+                    push HashFindPush, memory [HashHeader],
+                    [Threads, Lanes, KeyWords, ValueWords, Resizable, Stencil];
             }
             emulated {
                 HashFindEmulated = "hash_find_emulated", of HashFind;

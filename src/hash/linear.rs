@@ -98,7 +98,7 @@ impl LinearChange<'_> {
     }
 
     fn items(&self, plan: &mut Plan<'_>) -> Resources {
-        set(plan, &[self.steps.keys(), self.steps.values(), self.steps.counts()])
+        set(plan, &[self.steps.keys(), self.steps.values(), self.steps.counts(), self.steps.requested()])
     }
 
     fn slots(&self, plan: &mut Plan<'_>) -> Resources {

@@ -8,6 +8,7 @@
 //! keys of each slice of the table in shared memory. A query probes buckets directly. [`HashScheme::Linear`] is another
 //! scheme: one invocation finds the slot of a key.
 
+mod compaction;
 mod export;
 mod format;
 mod hasher;

@@ -1,11 +1,12 @@
 //! The plan of an operation on a table.
 
+use super::compaction::Compaction;
 use super::export::Export;
 use super::format::Format;
 use super::hasher::HashInfo;
 use super::linear::LinearChange;
 use super::planner::{Group, HashPlanner};
-use super::resize::Resize;
+use super::resize::Decision;
 use super::slices::BucketedChange;
 use super::statistics::HashStatistics;
 use super::values::ValuesOfKeys;
@@ -18,8 +19,8 @@ use crate::core::scratch::{Layout, part_number};
 use crate::kernels::Kernel;
 use crate::radix::MOST_GROUPS_Y;
 use crate::shared::{
-    Constant, HashHeader, HashLinearPush, HashProblem, HashPush, HashStatisticsProblem, HashStatisticsPush,
-    SLICE_SLOTS, SharedStruct,
+    Constant, HashFindProblem, HashFindPush, HashHeader, HashProblem, HashPush, HashStatisticsProblem,
+    HashStatisticsPush, SLICE_SLOTS, SharedStruct,
 };
 use crate::tuning::Profile;
 use crate::{Count, Error, Result};
@@ -37,9 +38,15 @@ pub(crate) enum HashTable<'a> {
     /// A search, statistics, or clearing: no batch changes the table.
     Constant(Steps<'a>),
     Export(Export<'a>),
-    /// A change, and what comes before it and behind it.
-    Change(Around, Change<'a>),
+    Change(Composition<'a>),
     Values(ValuesOfKeys<'a>),
+}
+
+/// A change with the source of its keys, and the search that follows if the operation finds as well.
+pub(crate) struct Composition<'a> {
+    source: Source<'a>,
+    change: Change<'a>,
+    search: Option<Steps<'a>>,
 }
 
 /// A batch of keys that changes a table.
@@ -49,29 +56,18 @@ pub(crate) enum Change<'a> {
     Linear(LinearChange<'a>),
 }
 
-/// What comes before a change and brings its keys to scratch, or what comes behind it. Other arguments are those of the
-/// change.
-pub(crate) enum Around {
-    Nothing,
-    /// The search for the keys of an insertion: addresses of its results.
-    Search {
-        values: u64,
-        found: u64,
-    },
-    /// The export of a table, and the clearing of the table that is changed.
-    Rehash {
-        cursor: Range,
-        source: u64,
-        source_slices: u32,
-        first_slices: u32,
-    },
-    /// The export of the keys that values select.
-    Selection {
-        cursor: Range,
-        values: [u64; 2],
-    },
-    /// The decision; if the table moves, its export, and the clearing with the new number of slots.
-    Resize(Resize),
+/// The source of the keys of a change.
+#[allow(clippy::large_enum_variant, reason = "as above")]
+enum Source<'a> {
+    Batch,
+    /// The keys of the batch that a stencil selects.
+    Stencil(Compaction<'a>),
+    /// The keys of the table with values in a range.
+    Selection(Export<'a>),
+    /// Another table. Then the table is cleared.
+    Table(Export<'a>, Steps<'a>),
+    /// The table itself, if it is decided to move: then it is exported, and cleared with the new number of slots.
+    Resize(Decision, Export<'a>),
 }
 
 /// What all operations have in common.
@@ -81,7 +77,9 @@ pub(crate) struct Steps<'a> {
     /// With the operation of these steps, which may be a part of the hasher's.
     format: Format,
     pub(super) problem: HashProblem,
-    /// Address of the caller's statistics; 0 for other operations.
+    /// Addresses of arrays of the caller, or 0 for operations that do not use them.
+    found: u64,
+    pub(super) stencil: u64,
     statistics: u64,
     pub(super) scratch: u64,
 }
@@ -97,91 +95,93 @@ impl<'a> HashTable<'a> {
     ) -> Result<Self> {
         let format = planner.format();
         check_groups(planner.handle().device().profile(), format, info)?;
-        let steps = |operation, info: &HashInfo| Steps::new(planner, format.part(operation), info, scratch);
-        match format.operation {
+        let steps = |operation, info: &HashInfo| Steps::new(planner, format.with_operation(operation), info, scratch);
+        let operation = format.operation;
+        Ok(match operation {
             HashOperation::Count | HashOperation::Retrieve => {
-                Ok(Self::Values(ValuesOfKeys::new(steps(format.operation, info), info, layout)?))
+                Self::Values(ValuesOfKeys::new(steps(operation, info), info, layout)?)
             }
-            HashOperation::FindOrInsert => {
-                let insertion = steps(HashOperation::Insert, info);
-                let address = |range: Range| if range == Range::NONE { 0 } else { range.address };
-                let values = if format.value_words == 0 { 0 } else { address(info.values_out) };
-                let search = Around::Search { values, found: address(info.found) };
-                Ok(Self::Change(search, Change::new(insertion, info, group, layout)?))
-            }
+            HashOperation::Clear => Self::Constant(steps(operation, info).cleared(format.first_slices(info))),
+            _ if operation.exports() => Self::Export(Export::new(steps(operation, info), info, layout)?),
+            _ if operation.changes() => Self::Change(Composition::new(&steps, info, group, layout)?),
+            _ => Self::Constant(steps(operation, info)),
+        })
+    }
+}
+
+impl<'a> Composition<'a> {
+    /// `steps`: those of an operation with such arguments, which is a part of the composition.
+    fn new(
+        steps: &dyn Fn(HashOperation, &HashInfo) -> Steps<'a>,
+        info: &HashInfo,
+        group: Group,
+        layout: &mut Layout,
+    ) -> Result<Self> {
+        let whole = steps(HashOperation::Clear, info);
+        let (format, scratch) = (whole.planner.format(), whole.scratch);
+        let operation = format.of_change().operation;
+        let words = [format.key_words, format.value_words];
+        // Exports have no results of their own.
+        let export = |operation, info: &HashInfo| steps(operation, &HashInfo { status: 0, count_out: 0, ..*info });
+        let mut requested = info.count.address;
+        let (source, items) = match format.operation {
             HashOperation::Rehash => {
-                let preparation = Around::Rehash {
-                    cursor: layout.range(scratch, WORD)?,
-                    source: info.source.address,
-                    source_slices: format.slices_of(info.source_capacity),
-                    first_slices: format.first_slices(info),
-                };
-                let entries = info.source.address.wrapping_add(offset_of!(HashHeader, entries) as u64);
-                let items = in_scratch(format, info, entries, scratch, layout)?;
-                let insertion = steps(HashOperation::Insert, &items);
-                Ok(Self::Change(preparation, Change::new(insertion, &items, group, layout)?))
-            }
-            HashOperation::Clear => {
-                Ok(Self::Constant(steps(HashOperation::Clear, info).cleared(format.first_slices(info))))
+                let cursor = layout.range(scratch, WORD)?;
+                let items = in_scratch(words, info, entries(info.source), scratch, layout)?;
+                requested = items.count.address;
+                let source = HashInfo { table: info.source, capacity: info.source_capacity, ..items };
+                let export = Export::of(export(HashOperation::Export, &source), cursor);
+                (Source::Table(export, whole.cleared(format.first_slices(info))), items)
             }
             HashOperation::Resize => {
-                let resize = Resize::new(format, info, scratch, layout)?;
-                let items = in_scratch(format, info, resize.keys(), scratch, layout)?;
-                let insertion = steps(HashOperation::Insert, &items);
-                Ok(Self::Change(Around::Resize(resize), Change::new(insertion, &items, group, layout)?))
+                let decision = Decision::new(format, info, scratch, layout)?;
+                let items = in_scratch(words, info, decision.key_count(), scratch, layout)?;
+                let export = Export::of(export(HashOperation::Export, &items), layout.range(scratch, WORD)?);
+                // All keys of the table, if they are too many to move.
+                requested = entries(info.table);
+                (Source::Resize(decision, export), items)
             }
             HashOperation::EraseIf => {
                 let cursor = layout.range(scratch, WORD)?;
-                let values = [info.min_value, info.max_value];
-                let keys = in_scratch(&Format { value_words: 0, ..*format }, info, cursor.address, scratch, layout)?;
-                let erasure = steps(HashOperation::Erase, &keys);
-                let selection = Around::Selection { cursor, values };
-                Ok(Self::Change(selection, Change::new(erasure, &keys, group, layout)?))
+                let keys = in_scratch([format.key_words, 0], info, cursor.address, scratch, layout)?;
+                requested = cursor.address;
+                let export = Export::of(export(HashOperation::ExportIf, &keys), cursor);
+                (Source::Selection(export.selecting([info.min_value, info.max_value])), keys)
             }
-            operation if operation.exports() => Ok(Self::Export(Export::new(steps(operation, info), info, layout)?)),
-            operation if operation.changes() => {
-                Ok(Self::Change(Around::Nothing, Change::new(steps(operation, info), info, group, layout)?))
+            _ if format.stencil => {
+                let compaction = Compaction::new(steps(operation, info), info, layout)?;
+                let items = compaction.items(info);
+                (Source::Stencil(compaction), items)
             }
-            operation => Ok(Self::Constant(steps(operation, info))),
-        }
+            _ => (Source::Batch, *info),
+        };
+        let mut change = steps(operation, &items);
+        change.problem.requested = requested.into();
+        let change = Change::new(change, &items, group, layout)?;
+        // The search is for all keys of the batch.
+        let searched = HashInfo { values: info.values_out, status: 0, ..*info };
+        let finds = format.operation == HashOperation::FindOrInsert;
+        Ok(Self { source, change, search: finds.then(|| steps(HashOperation::Find, &searched)) })
     }
+}
+
+/// The address of the number of keys of a table.
+fn entries(table: Range) -> u64 {
+    table.address.wrapping_add(offset_of!(HashHeader, entries) as u64)
 }
 
 /// The batch of a change that takes its items from scratch. `count`: the address of their number.
-fn in_scratch(format: &Format, info: &HashInfo, count: u64, scratch: u64, layout: &mut Layout) -> Result<HashInfo> {
+pub(super) fn in_scratch(
+    [key_words, value_words]: [u32; 2],
+    info: &HashInfo,
+    count: u64,
+    scratch: u64,
+    layout: &mut Layout,
+) -> Result<HashInfo> {
     let words = |words: u32| u64::from(info.count.max) * u64::from(words) * WORD;
-    let keys = layout.range(scratch, words(format.key_words))?;
-    let values = layout.range(scratch, words(format.value_words))?;
+    let keys = layout.range(scratch, words(key_words))?;
+    let values = layout.range(scratch, words(value_words))?;
     Ok(HashInfo { keys, values, count: Count::device(count, info.count.max), ..*info })
-}
-
-impl Around {
-    /// What comes before the change, of which these are the steps.
-    fn add_before(&self, change: &Steps<'_>, plan: &mut Plan<'_>) {
-        match self {
-            Self::Nothing | Self::Search { .. } => {}
-            Self::Rehash { cursor, source, source_slices, first_slices } => {
-                let mut export = change.as_operation(HashOperation::Export);
-                (export.problem.table, export.problem.slices) = ((*source).into(), *source_slices);
-                Export::of(export, *cursor).add_passes(plan, export.all_slices());
-                change.cleared(*first_slices).add_clear(plan);
-            }
-            Self::Selection { cursor, values } => {
-                let selection = change.as_operation(HashOperation::ExportIf);
-                Export::of(selection, *cursor).selecting(*values).add_passes(plan, selection.all_slices());
-            }
-            Self::Resize(resize) => resize.add_to(change, plan),
-        }
-    }
-
-    /// What comes behind it.
-    fn add_behind(&self, change: &Steps<'_>, plan: &mut Plan<'_>) {
-        if let Self::Search { values, found } = self {
-            let mut search = change.as_operation(HashOperation::Find);
-            (search.problem.values, search.problem.found) = ((*values).into(), (*found).into());
-            search.add_find(plan);
-        }
-    }
 }
 
 impl<'a> Change<'a> {
@@ -226,7 +226,6 @@ fn check_groups(profile: &Profile, format: &Format, info: &HashInfo) -> Result<(
 fn problem(format: &Format, info: &HashInfo) -> HashProblem {
     let [inserts, reads_values] = [format.operation.inserts(), format.operation.reads_values()];
     let writes_values = format.operation.writes_values();
-    let is_search = format.operation == HashOperation::Find;
     let when = |is_used: bool, range: Range| if is_used && range != Range::NONE { range.address } else { 0 };
     let has_values = format.value_words != 0;
     HashProblem {
@@ -234,8 +233,8 @@ fn problem(format: &Format, info: &HashInfo) -> HashProblem {
         values: when((reads_values || writes_values) && has_values, info.values).into(),
         table: info.table.address.into(),
         count: info.count.address.into(),
+        requested: info.count.address.into(),
         status: info.status.into(),
-        found: when(is_search, info.found).into(),
         leftover_keys: when(inserts, info.leftover_keys).into(),
         leftover_values: when(reads_values && has_values, info.leftover_values).into(),
         count_out: match format.operation {
@@ -251,15 +250,11 @@ fn problem(format: &Format, info: &HashInfo) -> HashProblem {
 
 impl<'a> Steps<'a> {
     fn new(planner: &'a HashPlanner, format: Format, info: &HashInfo, scratch: u64) -> Self {
-        let statistics = if format.operation == HashOperation::Statistics { info.statistics.address } else { 0 };
-        Self { planner, format, problem: problem(&format, info), statistics, scratch }
-    }
-
-    /// Another operation on the keys of a change, without results of its own.
-    pub(super) fn as_operation(&self, operation: HashOperation) -> Self {
-        let no_address = 0u64.into();
-        let problem = HashProblem { status: no_address, count_out: no_address, ..self.problem };
-        Self { format: self.format.part(operation), problem, ..*self }
+        let when = |is_used: bool, range: Range| if is_used && range != Range::NONE { range.address } else { 0 };
+        let found = when(format.operation == HashOperation::Find, info.found);
+        let stencil = when(format.stencil, info.stencil);
+        let statistics = when(format.operation == HashOperation::Statistics, info.statistics);
+        Self { planner, format, problem: problem(&format, info), found, stencil, statistics, scratch }
     }
 
     /// The clearing of a table, which gets so many slices.
@@ -312,6 +307,7 @@ impl<'a> Steps<'a> {
             Constant::Resizable => format.resizable.into(),
             Constant::MaxGroupsX => profile.max_groups_x,
             Constant::Selects => format.operation.selects().into(),
+            Constant::Stencil => format.stencil.into(),
             // Kernels of tables declare no others.
             _ => 0,
         });
@@ -363,8 +359,19 @@ impl Steps<'_> {
         ("counts", word(self.problem.count))
     }
 
+    pub(super) fn stencils(&self) -> (&'static str, Range) {
+        ("stencils", of_caller(self.stencil, self.bytes_of_bits()))
+    }
+
     pub(super) fn table(&self) -> (&'static str, Range) {
         ("table", Range::new(self.problem.table.into(), self.format().bytes_of_slices(self.problem.slices)))
+    }
+
+    /// The number of keys before it is limited. Without bytes if it is in the table.
+    pub(super) fn requested(&self) -> (&'static str, Range) {
+        let requested = word(self.problem.requested);
+        let (_, table) = self.table();
+        ("requested", if table.overlaps(requested) { Range::NONE } else { requested })
     }
 
     pub(super) fn statuses(&self) -> (&'static str, Range) {
@@ -426,20 +433,18 @@ impl Steps<'_> {
     }
 
     fn add_find(&self, plan: &mut Plan<'_>) {
-        let reads = set(plan, &[self.table(), self.keys(), self.counts()]);
-        let found = of_caller(self.problem.found.into(), self.bytes_of_bits());
+        let reads = set(plan, &[self.table(), self.keys(), self.counts(), self.stencils()]);
+        let found = of_caller(self.found, self.bytes_of_bits());
         let writes = set(plan, &[self.values(), ("found", found), self.statuses()]);
         let threads = self.profile().hash.find_threads;
         let groups = self.batch_groups(threads, 1);
-        match self.format().scheme {
-            HashScheme::Bucketed => {
-                self.add_pass(plan, Kernel::HashFind, threads, groups, [reads, writes], &self.push());
-            }
-            HashScheme::Linear => {
-                let push = HashLinearPush { problem: self.problem, ..HashLinearPush::default() };
-                self.add_pass(plan, Kernel::HashLinearFind, threads, groups, [reads, writes], &push);
-            }
-        }
+        let HashProblem { keys, values, table, count, status, max_count, slices, .. } = self.problem;
+        let (found, stencil) = (self.found.into(), self.stencil.into());
+        let push = HashFindPush {
+            problem: HashFindProblem { keys, values, table, count, status, found, stencil, max_count, slices },
+        };
+        let kernel = self.kernel(Kernel::HashFind, Kernel::HashLinearFind);
+        self.add_pass(plan, kernel, threads, groups, [reads, writes], &push);
     }
 
     fn add_statistics(&self, plan: &mut Plan<'_>) {
@@ -470,6 +475,25 @@ impl PlanSource for Steps<'_> {
     }
 }
 
+impl PlanSource for Composition<'_> {
+    fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
+        match &self.source {
+            Source::Batch => {}
+            Source::Stencil(compaction) => compaction.add_to(plan),
+            Source::Selection(export) => export.add_to(plan),
+            Source::Table(export, clearing) => {
+                export.add_to(plan);
+                clearing.add_to(plan);
+            }
+            Source::Resize(decision, export) => decision.add_to(self.change.steps(), export, plan),
+        }
+        plan.append_behind(&self.change);
+        if let Some(search) = &self.search {
+            search.add_to(plan);
+        }
+    }
+}
+
 impl PlanSource for Change<'_> {
     fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
         match self {
@@ -484,11 +508,7 @@ impl PlanSource for HashTable<'_> {
         match self {
             Self::Constant(steps) => steps.add_to(plan),
             Self::Export(export) => export.add_to(plan),
-            Self::Change(around, change) => {
-                around.add_before(change.steps(), plan);
-                plan.append_behind(change);
-                around.add_behind(change.steps(), plan);
-            }
+            Self::Change(composition) => composition.add_to(plan),
             Self::Values(values) => values.add_to(plan),
         }
         plan.name = "hash";

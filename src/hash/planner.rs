@@ -25,6 +25,7 @@ roles! {
         Counts = "counts",
         Source = "source",
         Found = "found",
+        Stencil = "stencil",
         LeftoverKeys = "leftoverKeys",
         LeftoverValues = "leftoverValues",
         Statistics = "statistics",
@@ -55,7 +56,7 @@ impl HashPlanner {
     /// Creates every pipeline that the operation may need, or names them for [`Handle::compile`].
     pub(crate) fn new(device: &Device, format: Format, Options { batches, deferred }: Options) -> Result<Self> {
         let begin_bit = format.begin_bit().filter(|_| format.operation.changes());
-        let sorter = format.change_part().sorter(begin_bit.unwrap_or(0)).format()?;
+        let sorter = format.of_change().sorter(begin_bit.unwrap_or(0)).format()?;
         let sort = Operation::part(device, sorter, Sorting);
         let mut planner = Self { handle: Handle::new(device), format, batches, sort, sorts: begin_bit.is_some() };
         planner.handle = Handle::complete(&planner, planner.variants()?, deferred)?;
@@ -115,7 +116,8 @@ impl Planner for HashPlanner {
         let is_export = operation.exports();
         let values =
             if operation.writes_values() { wanted(info.values, value_words) } else { array(info.values, value_words) };
-        let found = if info.found == Range::NONE { 0 } else { items.div_ceil(32) * 4 };
+        let bits = |range: Range| Range::new(range.address, items.div_ceil(32) * 4);
+        let found = if info.found == Range::NONE { Range::NONE } else { bits(info.found) };
         let [has_keys, has_count] = [operation.has_keys(), operation.has_count()];
         let values_out = match operation {
             HashOperation::FindOrInsert => wanted(info.values_out, value_words),
@@ -137,7 +139,8 @@ impl Planner for HashPlanner {
             (HashRole::Offsets, when(is_retrieval, offsets), true),
             (HashRole::Counts, when(operation == HashOperation::Count, array(info.counts, 1)), true),
             (HashRole::Source, when(operation == HashOperation::Rehash, source), false),
-            (HashRole::Found, when(finds, Range::new(info.found.address, found)), true),
+            (HashRole::Found, when(finds, found), true),
+            (HashRole::Stencil, when(self.format.stencil, bits(info.stencil)), false),
             (HashRole::LeftoverKeys, when(inserts, wanted(info.leftover_keys, key_words)), true),
             (HashRole::LeftoverValues, when(has_leftover_values, wanted(info.leftover_values, value_words)), true),
             (HashRole::Statistics, when(operation == HashOperation::Statistics, statistics), true),
@@ -197,6 +200,7 @@ impl Planner for HashPlanner {
             (HashRole::Counts, info.counts, 4, max_count),
             (HashRole::Source, info.source, 16, None),
             (HashRole::Found, info.found, 4, max_count),
+            (HashRole::Stencil, info.stencil, 4, max_count),
             (HashRole::LeftoverKeys, info.leftover_keys, 4, max_count),
             (HashRole::LeftoverValues, info.leftover_values, 4, max_count),
             (HashRole::Statistics, info.statistics, 4, None),

@@ -1,6 +1,5 @@
 //! Tables that grow and shrink: the device decides their number of slots.
 
-use super::HashOperation;
 use super::export::Export;
 use super::format::Format;
 use super::hasher::HashInfo;
@@ -16,39 +15,36 @@ const STATE_WORDS: u64 = 2;
 const COMMANDS: u64 = 2;
 const COMMAND_WORDS: u64 = 3;
 
-/// The decision, and if the table moves, its export to scratch and the clearing with the new number of slots. The
-/// insertion follows.
-pub(crate) struct Resize {
+/// The decision whether the table moves, and how many slots it gets. If it moves, its export to scratch and the
+/// clearing follow, and an insertion.
+pub(crate) struct Decision {
     reserve: Count,
     min_slices: u32,
-    /// Addresses of parts of scratch: the decision, the commands, and a word for the export.
+    /// Addresses of parts of scratch: the decision, and the commands.
     state: u64,
     commands: u64,
-    cursor: u64,
 }
 
-impl Resize {
+impl Decision {
     pub(super) fn new(format: &Format, info: &HashInfo, scratch: u64, layout: &mut Layout) -> Result<Self> {
         Ok(Self {
             reserve: info.reserve,
             min_slices: format.first_slices(info).min(format.slices_of(info.capacity)),
             state: layout.range(scratch, STATE_WORDS * WORD)?.address,
             commands: layout.range(scratch, COMMANDS * COMMAND_WORDS * WORD)?.address,
-            cursor: layout.range(scratch, WORD)?.address,
         })
     }
 
     /// The address of the number of keys that move.
-    pub(super) fn keys(&self) -> u64 {
+    pub(super) fn key_count(&self) -> u64 {
         self.state.wrapping_add(u64::from(RESIZE_KEYS) * WORD)
     }
 
     /// `change`: the steps of the insertion.
-    pub(super) fn add_to(&self, change: &Steps<'_>, plan: &mut Plan<'_>) {
+    pub(super) fn add_to(&self, change: &Steps<'_>, export: &Export<'_>, plan: &mut Plan<'_>) {
         self.add_decision(change, plan);
-        let export = change.as_operation(HashOperation::Export);
         let groups = self.groups(change, plan, RESIZE_EXPORT);
-        Export::of(export, Range::new(self.cursor, WORD)).add_passes(plan, groups);
+        export.add_passes(plan, groups);
         self.add_clearing(change, plan);
     }
 

@@ -127,7 +127,7 @@ impl Slices<'_> {
     fn add_keys(&self, plan: &mut Plan<'_>) {
         let steps = &self.steps;
         let table = set(plan, &[steps.table()]);
-        let reads = set(plan, &[steps.keys(), steps.counts()]).union(table);
+        let reads = set(plan, &[steps.keys(), steps.counts(), steps.requested()]).union(table);
         let hashes = ("hashes", Range::new(self.parts.hashes, steps.bytes(steps.format().hash_words())));
         let state = [hashes, self.spilled(), self.moved(), self.state()];
         let leftovers = ("leftover_counts", word(steps.problem.count_out));

@@ -112,6 +112,12 @@ fn formats_of_multimaps_are_refused() {
         let expected = format!("flags is malformed: {operation:?} is available for multimaps alone");
         assert_eq!(refused(unique.operation(operation)), expected);
     }
+    for operation in HashOperation::ALL {
+        let info = with_operation(HasherInfo::pairs(), operation).stencil();
+        let expected = format!("flags is malformed: {operation:?} has no keys that a stencil can select");
+        let expected = if operation.reads_keys() { Ok(()) } else { Err(expected) };
+        assert_eq!(text(info), expected);
+    }
     let expected = "flags is malformed: Resize is available for resizable tables alone";
     assert_eq!(refused(multimap.operation(Resize)), expected);
     let expected = "flags is malformed: Bucketed tables are no multimaps";
@@ -230,6 +236,10 @@ fn shaders_of_applications_have_the_same_constants() {
         let line = format!("const uint TRM_HASH_LINEAR_{name} = {value};");
         assert!(super::LINEAR_GLSL.contains(&line), "{line}");
     }
+    for (name, value) in [("HEADER_WORDS", HEADER_BYTES / 4), ("MOST_PROBES", MOST_LINEAR_PROBES)] {
+        let line = format!("const uint TRM_HASH_MULTIMAP_{name} = {value};");
+        assert!(super::MULTIMAP_GLSL.contains(&line), "{line}");
+    }
     let slots = format!("v[1] * {SLICE_SLOTS}");
     assert!(super::LINEAR_GLSL.contains(&slots), "{slots}");
 }
@@ -275,7 +285,8 @@ mod plans {
             let resizes = info.operation == HashOperation::Resize;
             all.map(move |info| info.map(|info| if resizes { info.resizable() } else { info }))
         });
-        let all = all.flatten();
+        // A stencil adds the same passes to all changes.
+        let all = all.flatten().flat_map(|info| [info, info.stencil()]);
         all.filter(|info| info.check().is_ok()).map(|info| {
             let options = Options { batches: true, deferred: true };
             (info, HashPlanner::new(context.device(), Format::new(&info).unwrap(), options).unwrap())
@@ -299,6 +310,7 @@ mod plans {
             keys: range(keys),
             values: range(values),
             found: range(u64::from(count.div_ceil(32)) * 4),
+            stencil: range(u64::from(count.div_ceil(32)) * 4),
             leftover_keys: range(keys),
             leftover_values: range(values),
             leftover_count: range(4).address,
@@ -362,6 +374,7 @@ mod plans {
                     let changes = info.operation.changes();
                     let is_linear = info.scheme == HashScheme::Linear;
                     let has_state = matches!(info.operation, Rehash | Resize | Retrieve | EraseIf);
+                    let has_state = has_state || info.stencil && changes;
                     let needs_scratch = changes && !(is_linear && count == 0);
                     let needs_scratch = needs_scratch || info.operation.exports() || has_state;
                     assert_eq!(size != 0, needs_scratch, "{plan}");
@@ -375,6 +388,7 @@ mod plans {
                         _ if is_linear => 2,
                         _ => 3,
                     };
+                    let change = change + if info.stencil && count != 0 { 3 } else { 0 };
                     let passes = match info.operation {
                         Statistics => 2,
                         ExportIf if request.status != 0 || request.count_out != 0 => 2,
@@ -476,6 +490,18 @@ mod plans {
         assert_eq!(refused(&resize, larger), "minCapacity 5001 > 5000, the capacity");
         let odd = HashInfo { reserve: Count::device(6, 9), ..good_resize };
         assert_eq!(refused(&resize, odd), "reserve.address 0x6 is not a multiple of 4");
+        let with_stencil = HasherInfo { max_count: 1000, max_capacity: 5000, ..HasherInfo::pairs() }.stencil();
+        let options = Options { batches: true, deferred: true };
+        let stencil = HashPlanner::new(context.device(), Format::new(&with_stencil).unwrap(), options).unwrap();
+        assert_eq!(refused(&stencil, HashInfo { stencil: Range::NONE, ..good }), "stencil.address is null");
+        let short = Range { size: 124, ..good.stencil };
+        let text = "stencil.size 124 < 128 required for maxCount 1000";
+        assert_eq!(refused(&stencil, HashInfo { stencil: short, ..good }), text);
+        assert_eq!(
+            insert.check(&HashInfo { stencil: short, ..good }, &insert.arguments(&good)),
+            Ok(()),
+            "it is not used"
+        );
         let (_, erase) = of(HashOperation::Erase);
         assert_eq!(erase.check(&lost, &erase.arguments(&lost)), Ok(()), "an erasure leaves no key over");
     }

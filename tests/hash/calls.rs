@@ -25,7 +25,14 @@ pub(crate) fn handles(place: &Place) -> Vec<Box<dyn Handle + '_>> {
     let linear = [Insert, Find, Erase, Add, FindOrInsert, Rehash, EraseIf].map(|operation| pairs.operation(operation));
     let linear = linear.map(HasherInfo::linear);
     let multimaps = [Insert, Erase, Find, Rehash].map(|operation| multimap.operation(operation));
-    let others = [pairs.linear().concurrent(), pairs.linear().resizable().operation(Resize)];
+    let stencil = pairs.stencil();
+    let others = [
+        pairs.linear().concurrent(),
+        pairs.linear().resizable().operation(Resize),
+        stencil.operation(FindOrInsert),
+        stencil.linear().operation(Add),
+        stencil.linear().operation(Find),
+    ];
     let all = of_operations.into_iter().chain([small, medium, by_index]).chain(linear).chain(multimaps).chain(others);
     all.map(|info| Box::new(Hashers::new(place, info)) as Box<dyn Handle>).collect()
 }
@@ -67,6 +74,7 @@ impl<'a> Hashers<'a> {
             (info.concurrent, TRM_HASHER_CREATE_CONCURRENT_BIT),
             (info.multimap, TRM_HASHER_CREATE_MULTIMAP_BIT),
             (info.resizable, TRM_HASHER_CREATE_RESIZABLE_BIT),
+            (info.stencil, TRM_HASHER_CREATE_STENCIL_BIT),
         ];
         let flags = flags.into_iter().filter(|(is_set, _)| *is_set).fold(0, |flags, (_, flag)| flags | flag);
         let c_info = TrmHasherCreateInfo {
@@ -112,7 +120,8 @@ impl Handle for Hashers<'_> {
         let items = u64::from(shape.count);
         let (scratch, timestamps) = (self.place.scratch, self.place.timestamps);
         // Single words, then the bits.
-        let words = shape.array(0, items.div_ceil(32) + 64, 4);
+        let bits = items.div_ceil(32) * 4;
+        let words = shape.array(0, items.div_ceil(32) * 2 + 64, 4);
         let word = |index: u64| if shape.on_device { words.address + 4 * index } else { 0 };
         let table = Range { size: self.hasher.table_size(1), ..shape.array(3, 0, 4) };
         let info = HashInfo {
@@ -134,7 +143,8 @@ impl Handle for Hashers<'_> {
             source_capacity: 1,
             reserve: Count { max: 100, address: word(3) },
             max_value: 1000,
-            found: Range::new(words.address + 256, words.size - 256),
+            found: Range::new(words.address + 256, bits),
+            stencil: Range::new(words.address + 256 + bits, bits),
             leftover_count: word(1),
             statistics: Range::new(words.address + 16, size_of::<HashStatistics>() as u64),
             scratch,
@@ -150,6 +160,7 @@ impl Handle for Hashers<'_> {
             keys: c_range(info.keys),
             values: c_range(info.values),
             found: c_range(info.found),
+            stencil: c_range(info.stencil),
             leftover_count: info.leftover_count,
             values_out: c_range(info.values_out),
             max_values: info.max_values,

@@ -72,6 +72,11 @@ impl Table<'_> {
         content
     }
 
+    /// The values of a key of a batch: none, if the operation is not for it.
+    fn known(&self, batch: &Batch, i: usize, key: &Words) -> &[Words] {
+        if batch.has(i) { self.model.values_of(key) } else { &[] }
+    }
+
     /// Checks the values that a search has found, and a bit for each key.
     fn check_found(&self, batch: &Batch, outputs: &mut Outputs) -> u32 {
         if !batch.outputs {
@@ -82,13 +87,13 @@ impl Table<'_> {
         let target = if is_search { &values } else { &values_out };
         let (len, words) = (batch.len(), self.types.value_words());
         for (i, key) in batch.keys[..len].iter().enumerate().filter(|_| is_search || batch.room.is_some()) {
-            let (known, value) = (self.model.values_of(key), outputs.element(target, words, i));
+            let (known, value) = (self.known(batch, i, key), outputs.element(target, words, i));
             // A search in a multimap finds any value.
             let value = if known.contains(&value) { Some(&value) } else { known.first() };
             outputs.expect(target, i, value.unwrap_or(&vec![u32::MAX; words]));
         }
         for word in 0..len.div_ceil(32) {
-            let bit = |i: usize| u32::from(i < len && self.model.contains_key(&batch.keys[i])) << (i % 32);
+            let bit = |i: usize| u32::from(batch.has(i) && self.model.contains_key(&batch.keys[i])) << (i % 32);
             outputs.expect(&found, word, &[(word * 32..word * 32 + 32).map(bit).sum()]);
         }
         0
@@ -121,8 +126,8 @@ impl Table<'_> {
     /// Checks the numbers of values of keys.
     fn check_counts(&self, batch: &Batch, outputs: &mut Outputs) -> u32 {
         let counts = outputs.places.counts.clone();
-        for (i, (key, _)) in batch.items().enumerate() {
-            outputs.expect(&counts, i, &[self.model.values_of(key).len() as u32]);
+        for (i, key) in batch.keys[..batch.len()].iter().enumerate() {
+            outputs.expect(&counts, i, &[self.known(batch, i, key).len() as u32]);
         }
         0
     }
@@ -133,8 +138,8 @@ impl Table<'_> {
         let words = self.types.value_words();
         let room = if batch.outputs { batch.room.map(|room| room as usize) } else { None };
         let mut end = 0;
-        for (i, (key, _)) in batch.items().enumerate() {
-            let known = self.model.values_of(key);
+        for (i, key) in batch.keys[..batch.len()].iter().enumerate() {
+            let known = self.known(batch, i, key);
             outputs.expect(&offsets, i, &[end as u32]);
             let written = end..(end + known.len()).min(room.unwrap_or(0));
             let mut left: Multiset = known.iter().map(|value| (Words::new(), value.clone())).collect();

@@ -31,6 +31,16 @@ impl<'r> Memory<'r> {
         self.words[place.clone()].copy_from_slice(words);
         place
     }
+
+    /// An array of these bits, with any behind them in the last word.
+    pub(crate) fn bits(&mut self, bits: &[bool]) -> Bytes<usize> {
+        let place = self.place(bits.len().div_ceil(32));
+        for (i, bit) in bits.iter().enumerate() {
+            let word = &mut self.words[place.start + i / 32];
+            *word = *word & !(1 << (i % 32)) | u32::from(*bit) << (i % 32);
+        }
+        place
+    }
 }
 
 /// The words of each array.
@@ -40,6 +50,7 @@ pub(crate) struct Places {
     pub(crate) values: Bytes<usize>,
     pub(crate) values_out: Bytes<usize>,
     pub(crate) found: Bytes<usize>,
+    pub(crate) stencil: Bytes<usize>,
     pub(crate) offsets: Bytes<usize>,
     pub(crate) counts: Bytes<usize>,
     pub(crate) leftover_keys: Bytes<usize>,

@@ -40,6 +40,8 @@ pub(crate) struct Batch {
     /// The values of the keys that an operation selects.
     pub(crate) selected: [u64; 2],
     pub(crate) reserve: Reserve,
+    /// The keys that a stencil selects. None: the hasher has no stencil.
+    pub(crate) stencil: Option<Vec<bool>>,
     /// Whether optional outputs are wanted.
     pub(crate) outputs: bool,
     /// Whether the hasher is concurrent.
@@ -52,8 +54,8 @@ impl Batch {
         let values = keys.iter().map(|_| random.words(words)).collect();
         let room = Some(keys.len() as u32);
         let (count, most, source, outputs, concurrent) = (None, None, None, true, false);
-        let (selected, reserve) = ([7, 3], Reserve::default());
-        Self { operation, keys, values, count, room, most, source, selected, reserve, outputs, concurrent }
+        let (selected, reserve, stencil) = ([7, 3], Reserve::default(), None);
+        Self { operation, keys, values, count, room, most, source, selected, reserve, stencil, outputs, concurrent }
     }
 
     pub(crate) fn counted(self, count: u32) -> Self {
@@ -62,6 +64,11 @@ impl Batch {
 
     pub(crate) fn concurrent(self) -> Self {
         Self { concurrent: true, ..self }
+    }
+
+    /// Selects some of the keys.
+    pub(crate) fn of(self, selected: impl FnMut(usize) -> bool) -> Self {
+        Self { stencil: Some((0..self.keys.len()).map(selected).collect()), ..self }
     }
 
     pub(crate) fn with_room(self, room: Option<u32>) -> Self {
@@ -85,8 +92,7 @@ impl Batch {
 
     /// Whether the count is larger than its maximum.
     pub(crate) fn is_clamped(&self) -> bool {
-        let has_others = self.operation.exports() || self.operation == HashOperation::Resize;
-        !has_others && self.requested() > self.most()
+        !self.operation.exports() && self.requested() > self.most()
     }
 
     /// Whether the operation has keys of a caller, in an array.
@@ -99,9 +105,15 @@ impl Batch {
         !self.operation.selects() || (self.selected[0]..=self.selected[1]).contains(&number(value))
     }
 
-    /// The items up to the count.
+    /// Whether the operation is for a key.
+    pub(crate) fn has(&self, i: usize) -> bool {
+        i < self.len() && self.stencil.as_ref().is_none_or(|stencil| stencil[i])
+    }
+
+    /// The items up to the count, of those that are selected.
     pub(crate) fn items(&self) -> impl Iterator<Item = (&Words, &Words)> {
-        self.keys.iter().zip(&self.values).take(self.len())
+        let items = self.keys.iter().zip(&self.values).enumerate();
+        items.filter(|(i, _)| self.has(*i)).map(|(_, item)| item)
     }
 
     /// Words of the values in the list of left over items. Ones that are added have no array.

@@ -60,9 +60,11 @@ pub(crate) fn ranges_of_multimaps() {
     let count = table.prepare(&Batch::new(CountOf, types, types.keys_of(0..300), &mut random));
     let rehash = other.prepare(&table.rehash_to(300));
     let finding = unique.prepare(&Batch::new(FindOrInsert, Types::PAIRS, types.keys_of(0..300), &mut random));
+    let stencil = Batch::new(FindOrInsert, Types::PAIRS, types.keys_of(0..300), &mut random).of(|i| i % 2 == 0);
+    let with_stencil = unique.prepare(&stencil);
     let before = [table.words(), other.words(), unique.words()];
-    let all = [&retrieval, &count, &rehash, &finding].map(|prepared| prepared.info);
-    let [retrieve, counted, rehashed, found] = all;
+    let all = [&retrieval, &count, &rehash, &finding, &with_stencil].map(|prepared| prepared.info);
+    let [retrieve, counted, rehashed, found, selected] = all;
     let cut = |range: Range| Range { size: range.size - 1, ..range };
     let odd = |range: Range| Range { address: range.address + 2, ..range };
     let not = |name: &str, range: Range| format!("{name}.address {:#x} is not a multiple of 4", range.address + 2);
@@ -117,6 +119,22 @@ pub(crate) fn ranges_of_multimaps() {
             HashInfo { leftover_count: 0, ..found },
             "leftoverKeys is malformed: their number has no place: leftoverCount is 0".into(),
         ),
+        (unique.hasher_for(&stencil), HashInfo { stencil: Range::NONE, ..selected }, "stencil.address is null".into()),
+        (
+            unique.hasher_for(&stencil),
+            HashInfo { stencil: cut(selected.stencil), ..selected },
+            "stencil.size 39 < 40 required for maxCount 300".into(),
+        ),
+        (
+            unique.hasher_for(&stencil),
+            HashInfo { stencil: selected.found, ..selected },
+            "found and stencil overlap".into(),
+        ),
+        (
+            unique.hasher_for(&stencil),
+            HashInfo { stencil: odd(selected.stencil), ..selected },
+            not("stencil", selected.stencil),
+        ),
         (of(Rehash), HashInfo { source_capacity: 0, ..rehashed }, "sourceCapacity 0 < 1 required".into()),
         (
             of(Rehash),
@@ -166,7 +184,8 @@ pub(crate) fn ranges_of_multimaps() {
         Ok(())
     });
     run.expect("an empty command buffer is submitted");
-    let untouched = [&retrieval, &count, &rehash, &finding].iter().all(|prepared| prepared.is_untouched(&context));
+    let untouched =
+        [&retrieval, &count, &rehash, &finding, &with_stencil].iter().all(|prepared| prepared.is_untouched(&context));
     assert!(untouched && before == [table.words(), other.words(), unique.words()], "something has run");
     assert_silence(&context);
 }

@@ -112,6 +112,13 @@ pub(crate) fn reserves() {
         let (mut other, left) = table.rehashed(4 * SLICE, 500);
         assert!(left.is_empty(), "{} items are left over", left.len());
         other.check(&types.keys_of(0..600));
+        // A rehash makes room for twice as many keys as there may be.
+        for (most, slices, power) in [(500, 1, 1), (513, 2, 2), (2000, 4, 4), (2100, 5, 8), (20_000, 9, 16)] {
+            let mut other = Table::resizable(&context, types, [1, 9 * SLICE], 0);
+            other.apply(&table.rehash_to(most));
+            assert_eq!(other.header()[1], if types.is_linear() { power } else { slices }, "slices for {most} keys");
+            other.check(&types.keys_of(0..600));
+        }
         let error = |slices: u32| {
             let mut bytes = saved.clone();
             bytes[4..8].copy_from_slice(&slices.to_ne_bytes());

@@ -24,8 +24,9 @@ pub(crate) struct Table<'a> {
     pub(crate) min_capacity: u32,
     pub(crate) table: Buffer,
     max_capacity: u32,
-    /// In the order of `HashOperation::ALL`: hashers that are not concurrent, and concurrent ones.
-    hashers: [[OnceCell<Hasher>; HashOperation::ALL.len()]; 2],
+    /// In the order of `HashOperation::ALL`: hashers that are not concurrent, and concurrent ones; the same with a
+    /// stencil.
+    hashers: [[OnceCell<Hasher>; HashOperation::ALL.len()]; 4],
     pub(crate) model: Model,
     pub(crate) random: Random,
 }
@@ -91,18 +92,18 @@ impl<'a> Table<'a> {
 
     /// The hasher of an operation that is not concurrent.
     pub(crate) fn hasher(&self, operation: HashOperation) -> &Hasher {
-        self.hasher_of(operation, false)
+        self.hasher_of(operation, false, false)
     }
 
     /// The hasher of a batch.
     pub(crate) fn hasher_for(&self, batch: &Batch) -> &Hasher {
-        self.hasher_of(batch.operation, batch.concurrent)
+        self.hasher_of(batch.operation, batch.concurrent, batch.stencil.is_some())
     }
 
-    fn hasher_of(&self, operation: HashOperation, concurrent: bool) -> &Hasher {
+    fn hasher_of(&self, operation: HashOperation, concurrent: bool, stencil: bool) -> &Hasher {
         let index = HashOperation::ALL.iter().position(|other| *other == operation).expect("all are there");
-        self.hashers[usize::from(concurrent)][index].get_or_init(|| {
-            let info = HasherInfo { concurrent, max_capacity: self.max_capacity, ..self.types.info() };
+        self.hashers[usize::from(concurrent) + 2 * usize::from(stencil)][index].get_or_init(|| {
+            let info = HasherInfo { concurrent, stencil, max_capacity: self.max_capacity, ..self.types.info() };
             Hasher::new(self.context.device(), &info.operation(operation).batches()).expect("a hasher")
         })
     }
@@ -174,6 +175,7 @@ impl<'a> Table<'a> {
             max_value: batch.selected[1],
             reserve: Count { max: batch.reserve.most, address: reserve },
             found: wanted(&places.found),
+            stencil: when(batch.stencil.is_some(), range(&places.stencil)),
             leftover_keys: wanted(&places.leftover_keys),
             leftover_values: wanted(&places.leftover_values),
             leftover_count: address(&places.leftover_count),
@@ -279,6 +281,7 @@ fn places(memory: &mut Memory<'_>, batch: &Batch, types: Types) -> Places {
         values: memory.input(&batch.values.concat()),
         values_out: memory.place(value_words * room),
         found: memory.place(items.div_ceil(32)),
+        stencil: memory.bits(batch.stencil.as_deref().unwrap_or_default()),
         offsets: memory.place(items + 1),
         counts: memory.place(items),
         leftover_keys: memory.place(key_words * most),

@@ -9,9 +9,6 @@ use trommel::{
     SorterInfo, SplitInfo, SplitMethod, SplitOutput, Splitter, SplitterInfo, Strategy, ValueType,
 };
 
-/// The caller's addresses begin here. Lower addresses that `describe` prints are in scratch.
-const CALLERS: u64 = 1 << 60;
-
 /// A sorter or a splitter.
 enum Mover {
     Sorter(Sorter),
@@ -29,7 +26,7 @@ impl Mover {
 
     /// The plan with every optional part: a count on the device, a status, bucket information.
     fn describe(&self, max_count: u32) -> String {
-        let at = |index: u64| CALLERS * index;
+        let at = |index: u64| index << 60;
         let array = |index| Range::new(at(index), 1 << 40);
         let segmented = match self {
             Self::Sorter(sorter) => sorter.info().segmented,
@@ -84,10 +81,10 @@ impl Mover {
         let text = self.describe(max_count);
         let resources = text.lines().filter_map(|line| {
             let mut words = line.strip_suffix(" bytes")?.split_whitespace().skip(1);
-            let address = u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok()?;
-            Some(address..address + words.next()?.parse::<u64>().ok()?)
+            let begin = u64::from_str_radix(words.next()?.strip_prefix("scratch+0x")?, 16).ok()?;
+            Some(begin + words.next()?.parse::<u64>().ok()?)
         });
-        resources.filter(|range| range.start < CALLERS).map(|range| range.end).max().unwrap_or(0)
+        resources.max().unwrap_or(0)
     }
 }
 

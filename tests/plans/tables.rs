@@ -28,6 +28,7 @@ fn batch(capacity: u32, max_count: u32) -> HashInfo {
         counts: array(9),
         source: array(10),
         source_capacity: 2 * capacity,
+        stencil: array(11),
         reserve: Count::device(20, 100),
         scratch: Scratch { buffer: fake::buffer(), offset: 256, size: 1 << 40 },
         status: 12,
@@ -36,7 +37,8 @@ fn batch(capacity: u32, max_count: u32) -> HashInfo {
 }
 
 /// Clearing, searches, and insertions into tables of one slice, of at most 256 and of more. Changes of tables with
-/// linear probing, insertions that find, and those of the items of another table. Operations on multimaps.
+/// linear probing, insertions that find, and those of the items of another table. Operations on multimaps, and on keys
+/// that a stencil selects.
 #[test]
 fn plans_of_tables() {
     let pairs = HasherInfo::pairs();
@@ -84,6 +86,9 @@ fn plans_of_tables() {
         on_host(&multimap.operation(HashOperation::ExportIf)),
         on_host(&pairs.linear().operation(HashOperation::EraseIf)),
         on_host(&pairs.linear().resizable().operation(HashOperation::Resize)),
+        of(&pairs.linear().stencil(), 1 << 20, 1 << 20),
+        of(&small.stencil().operation(HashOperation::FindOrInsert), 1024, 1000),
+        of(&multimap.stencil().operation(HashOperation::Retrieve), 1 << 20, 1000),
     ];
     assert_text("tables", &texts);
 }

@@ -65,8 +65,17 @@ fn hashers() -> Result<()> {
     let malformed = [
         (
             "flags",
-            TrmHasherCreateInfo { flags: 32, ..good },
-            "flags is malformed: 0x20 has bits beyond 0x1f".to_owned(),
+            TrmHasherCreateInfo { flags: 64, ..good },
+            "flags is malformed: 0x40 has bits beyond 0x3f".to_owned(),
+        ),
+        (
+            "a stencil for no keys",
+            TrmHasherCreateInfo {
+                flags: TRM_HASHER_CREATE_STENCIL_BIT,
+                operation: TrmHashOperation::Export as i32,
+                ..good
+            },
+            "flags is malformed: Export has no keys that a stencil can select".into(),
         ),
         (
             "bucketed multimaps",
@@ -529,6 +538,7 @@ fn tables() -> Result<()> {
         values_out: none,
         offsets: none,
         counts: none,
+        stencil: none,
         source: none,
         source_capacity: u32::MAX,
         max_values: u32::MAX,

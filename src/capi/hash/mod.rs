@@ -127,8 +127,10 @@ pub unsafe extern "C" fn trmCheckHasherTable(
 }
 
 /// Returns the bytes of scratch that suffice for every batch of at most maxCount keys. The size is non-decreasing in
-/// maxCount. 0 for searches, for statistics and for clearing, 4 for an export. Changes of a table need 4 to 32 bytes
-/// for each key, 4 or 8 for a TRM_HASH_SCHEME_LINEAR table.
+/// maxCount. 0 for searches, for counts, for statistics and for clearing, 4 for an export. Changes of a table need 4 to
+/// 32 bytes for each key, 4 or 8 for a TRM_HASH_SCHEME_LINEAR table. TRM_HASH_OPERATION_REHASH, _RESIZE and _ERASE_IF,
+/// and changes with TRM_HASHER_CREATE_STENCIL_BIT, need room for the keys and values in addition,
+/// TRM_HASH_OPERATION_RETRIEVE a word for each workgroup.
 ///
 /// @param maxCount At most the hasher's maxCount.
 #[unsafe(no_mangle)]
@@ -169,7 +171,8 @@ pub unsafe extern "C" fn trmGetHasherTimestampCount(
 }
 
 /// Appends an operation on a table to commandBuffer. Keys and values of the table are the same on every device
-/// afterwards, unless keys are left over: which ones is not determined. The places of keys in the table differ.
+/// afterwards, unless keys are left over, or TRM_HASH_OPERATION_REHASH or _ERASE_IF have more than count.max keys:
+/// which ones is not determined. The places of keys in the table differ.
 ///
 /// Example: the vertices of a mesh are inserted with their indices; of equal vertices, the first one.
 /// @code{.c}
@@ -184,15 +187,17 @@ pub unsafe extern "C" fn trmGetHasherTimestampCount(
 /// @endcode
 ///
 /// - Commands: one dispatch for TRM_HASH_OPERATION_FIND, _COUNT, _EXPORT and _CLEAR. Two for
-///   TRM_HASH_OPERATION_STATISTICS, three for TRM_HASH_OPERATION_RETRIEVE. TRM_HASH_OPERATION_EXPORT also fills a word
-///   of scratch. TRM_HASH_OPERATION_FIND_OR_INSERT is an insertion and a search, TRM_HASH_OPERATION_REHASH an export,
+///   TRM_HASH_OPERATION_STATISTICS and _EXPORT_IF, three for TRM_HASH_OPERATION_RETRIEVE. Exports also fill a word of
+///   scratch. TRM_HASH_OPERATION_FIND_OR_INSERT is an insertion and a search, TRM_HASH_OPERATION_REHASH an export,
 ///   clearing and an insertion, TRM_HASH_OPERATION_RESIZE the same behind a dispatch that decides, and
 ///   TRM_HASH_OPERATION_ERASE_IF an export and an erasure. Otherwise the hashes of the keys, a sort by their
 ///   first bits, and two more, with barriers between them. Changes of TRM_HASH_SCHEME_LINEAR tables are one to three
-///   dispatches. Timestamps and labels if requested.
-/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read and on the count,
-///   SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch, SHADER_STORAGE_WRITE on outputs.
-///   TRM_HASH_OPERATION_FIND, _COUNT, _RETRIEVE, _EXPORT and _STATISTICS only read the table.
+///   dispatches. With TRM_HASHER_CREATE_STENCIL_BIT, changes have three dispatches before these. Timestamps and labels
+///   if requested.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read, on counts, on the stencil and
+///   on source, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch, SHADER_STORAGE_WRITE on
+///   outputs.
+///   TRM_HASH_OPERATION_FIND, _COUNT, _RETRIEVE, _EXPORT, _EXPORT_IF and _STATISTICS only read the table.
 ///   Operations that export keys, also to scratch, have ALL_TRANSFER, TRANSFER_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table) and
@@ -265,6 +270,7 @@ fn hasher_info(info: &TrmHasherCreateInfo) -> Result<HasherInfo> {
         concurrent: info.flags & TRM_HASHER_CREATE_CONCURRENT_BIT != 0,
         multimap: info.flags & TRM_HASHER_CREATE_MULTIMAP_BIT != 0,
         resizable: info.flags & TRM_HASHER_CREATE_RESIZABLE_BIT != 0,
+        stencil: info.flags & TRM_HASHER_CREATE_STENCIL_BIT != 0,
         max_count: info.max_count,
         max_capacity: info.max_capacity,
         batches: info.flags & TRM_HASHER_CREATE_BATCHES_BIT != 0,
@@ -296,6 +302,7 @@ fn hash_info(info: &TrmHashInfo) -> HashInfo {
         max_value: info.max_value,
         reserve: count(info.reserve),
         min_capacity: info.min_capacity,
+        stencil: range(info.stencil),
         scratch: scratch(info.scratch),
         status: info.status,
         timestamps: timestamps(info.timestamps),

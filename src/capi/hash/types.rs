@@ -107,6 +107,12 @@ pub const TRM_HASHER_CREATE_MULTIMAP_BIT: u32 = 8;
 /// have this flag.
 pub const TRM_HASHER_CREATE_RESIZABLE_BIT: u32 = 16;
 
+/// Flag in TrmHasherCreateInfo::flags: the operation is for those keys of a batch that TrmHashInfo::stencil selects, as
+/// if the batch had no others. TRM_HASH_OPERATION_FIND, _FIND_OR_INSERT, _COUNT and _RETRIEVE write results for all
+/// keys: the others are taken as absent. TRM_STATUS_COUNT_CLAMPED is about all keys of the batch. For operations that
+/// read keys. Hashers with and without this flag work on the same tables.
+pub const TRM_HASHER_CREATE_STENCIL_BIT: u32 = 32;
+
 /// All bits of TrmHasherCreateInfo::flags.
 /// cbindgen:ignore
 #[cfg(feature = "hash")]
@@ -114,7 +120,8 @@ pub(in crate::capi) const HASHER_CREATE_BITS: u32 = TRM_HASHER_CREATE_BATCHES_BI
     | TRM_HASHER_CREATE_DEFERRED_BIT
     | TRM_HASHER_CREATE_CONCURRENT_BIT
     | TRM_HASHER_CREATE_MULTIMAP_BIT
-    | TRM_HASHER_CREATE_RESIZABLE_BIT;
+    | TRM_HASHER_CREATE_RESIZABLE_BIT
+    | TRM_HASHER_CREATE_STENCIL_BIT;
 
 /// Bit in the status word of an insertion: some key has found no slot. The left over keys are those that
 /// TrmHashInfo::leftoverKeys receives.
@@ -173,20 +180,23 @@ pub struct TrmHashInfo {
     /// The number of slots that the table was cleared with, from 1 to the hasher's maxCapacity. All operations on a
     /// table have the same capacity. Of a resizable table, the largest number of slots.
     pub capacity: u32,
-    /// For resizable tables: the number of slots after TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_REHASH, and the
-    /// smallest one that TRM_HASH_OPERATION_RESIZE selects. 0: capacity. Otherwise not used.
+    /// For resizable tables: the number of slots after TRM_HASH_OPERATION_CLEAR, and the smallest one after
+    /// TRM_HASH_OPERATION_REHASH, which has room for 2 * count.max keys if capacity suffices, and after
+    /// TRM_HASH_OPERATION_RESIZE. 0: capacity. Otherwise not used.
     pub min_capacity: u32,
-    /// Number of keys, at most the hasher's maxCount. For TRM_HASH_OPERATION_EXPORT: the number of keys that the arrays
-    /// have room for, on the host. For TRM_HASH_OPERATION_REHASH: the most keys that source may have, on the host. For
-    /// TRM_HASH_OPERATION_ERASE_IF: the most keys that are removed, on the host. For TRM_HASH_OPERATION_RESIZE: the
-    /// most keys that are moved, on the host. Zeros for TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_STATISTICS,
-    /// which have no keys.
+    /// Number of keys, at most the hasher's maxCount. For TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_EXPORT_IF:
+    /// the number of keys that the arrays have room for, on the host. For TRM_HASH_OPERATION_REHASH: the most keys that
+    /// source may have, on the host. For TRM_HASH_OPERATION_ERASE_IF: the most keys that are removed, on the host. For
+    /// TRM_HASH_OPERATION_RESIZE: the most keys that are moved, on the host. Zeros for TRM_HASH_OPERATION_CLEAR and
+    /// TRM_HASH_OPERATION_STATISTICS, which have no keys.
     pub count: TrmCount,
-    /// count.max keys. TRM_HASH_OPERATION_EXPORT writes them; other operations read them.
+    /// count.max keys. TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_EXPORT_IF write them; other operations read
+    /// them. Not used by TRM_HASH_OPERATION_REHASH, TRM_HASH_OPERATION_RESIZE and TRM_HASH_OPERATION_ERASE_IF.
     pub keys: TrmRange,
-    /// count.max values. Insertions read them, but TRM_HASH_OPERATION_INCREMENT does not. TRM_HASH_OPERATION_FIND
-    /// writes the value of each key, or all ones if the table does not have the key. TRM_HASH_OPERATION_EXPORT writes
-    /// the value of each key. For both, zeros: values are not wanted. Otherwise not used.
+    /// count.max values. Insertions read them, but TRM_HASH_OPERATION_INCREMENT, TRM_HASH_OPERATION_REHASH and
+    /// TRM_HASH_OPERATION_RESIZE do not. TRM_HASH_OPERATION_FIND writes the value of each key, or all ones if the table
+    /// does not have the key. Exports write the value of each key. For both, zeros: values are not wanted. Otherwise
+    /// not used.
     pub values: TrmRange,
     /// For TRM_HASH_OPERATION_FIND and TRM_HASH_OPERATION_FIND_OR_INSERT: count.max bits, rounded up to whole words.
     /// Bit i % 32 of word i / 32 is set if the table has key i, after the insertion if there is one. Zeros: not wanted.
@@ -202,17 +212,17 @@ pub struct TrmHashInfo {
     /// trmGetHasherScratch() bytes or more. In a batch: zeros.
     pub scratch: TrmScratch,
     /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED and TRM_STATUS_TABLE_FULL bits. 0: no
-    /// status. Not written by TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_STATISTICS. TRM_HASH_OPERATION_EXPORT and
+    /// status. Not written by TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_STATISTICS. Exports and
     /// TRM_HASH_OPERATION_RETRIEVE write TRM_STATUS_OUTPUT_CLAMPED if the arrays have room for fewer keys or values
     /// than there are. TRM_HASH_OPERATION_REHASH writes TRM_STATUS_COUNT_CLAMPED if source has more than count.max
     /// keys: the table lacks the others then. TRM_HASH_OPERATION_ERASE_IF writes it if more keys are selected: the
-    /// table has the others then.
+    /// table has the others then. TRM_HASH_OPERATION_RESIZE writes it if the table has more keys, and stays as it is.
     pub status: VkDeviceAddress,
     /// trmGetHasherTimestampCount() queries. Not used in a batch.
     pub timestamps: TrmTimestamps,
-    /// For TRM_HASH_OPERATION_EXPORT: device address of a uint32_t that receives the number of keys that have been
-    /// written. For TRM_HASH_OPERATION_RETRIEVE: the number of all values, also of those that have not been written. 0:
-    /// not wanted.
+    /// For TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_EXPORT_IF: device address of a uint32_t that receives the
+    /// number of keys that have been written. For TRM_HASH_OPERATION_RETRIEVE: the number of all values, also of those
+    /// that have not been written. 0: not wanted.
     pub count_out: VkDeviceAddress,
     /// For TRM_HASH_OPERATION_STATISTICS: room for a TrmHashStatistics.
     pub statistics: TrmRange,
@@ -242,8 +252,11 @@ pub struct TrmHashInfo {
     /// With these keys, the table is too full if more than three quarters of its slots are in use, those of erased keys
     /// included, and too empty if fewer than an eighth are. Then it gets as many slots as make the load one half, or
     /// the next number that is possible. It stays as it is if it has this number and fewer than an eighth of its slots
-    /// are erased, and if it has more than count.max keys.
+    /// are erased, and if it has more than count.max keys, which the status says.
     pub reserve: TrmCount,
+    /// With TRM_HASHER_CREATE_STENCIL_BIT: count.max bits, rounded up to whole words. Key i is selected if bit i % 32
+    /// of word i / 32 is set. Otherwise not used.
+    pub stencil: TrmRange,
 }
 
 /// How full a table is, and how many probes its keys take: TRM_HASH_OPERATION_STATISTICS writes it to device memory. A
@@ -289,7 +302,8 @@ declarations! {
         TrmHashInfo {
             s_type, struct_size, p_next, hasher, table, capacity, min_capacity, count, keys, values, found,
             leftover_keys, leftover_values, leftover_count, scratch, status, timestamps, count_out, statistics,
-            values_out, offsets, counts, source, source_capacity, max_values, min_value, max_value, reserve
+            values_out, offsets, counts, source, source_capacity, max_values, min_value, max_value, reserve,
+            stencil
         }
         TrmHashStatistics {
             keys, erased_slots, slots, overflow_slots, overflow_keys, most_probes, total_probes, probes
@@ -302,6 +316,7 @@ declarations! {
         "TRM_HASHER_CREATE_CONCURRENT_BIT" = TRM_HASHER_CREATE_CONCURRENT_BIT,
         "TRM_HASHER_CREATE_MULTIMAP_BIT" = TRM_HASHER_CREATE_MULTIMAP_BIT,
         "TRM_HASHER_CREATE_RESIZABLE_BIT" = TRM_HASHER_CREATE_RESIZABLE_BIT,
+        "TRM_HASHER_CREATE_STENCIL_BIT" = TRM_HASHER_CREATE_STENCIL_BIT,
         "TRM_STRUCTURE_TYPE_HASHER_CREATE_INFO" = TrmStructureType::HasherCreateInfo,
         "TRM_STRUCTURE_TYPE_HASH_INFO" = TrmStructureType::HashInfo,
         "TRM_HASH_SCHEME_BUCKETED" = TrmHashScheme::Bucketed,
