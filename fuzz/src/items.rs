@@ -23,6 +23,8 @@ pub enum Stream {
     Noise,
     /// Marks of items, and values with marks.
     Marks,
+    /// Bits that select items.
+    Selection,
 }
 
 impl Ask {

@@ -13,7 +13,7 @@ use crate::calls::session::place;
 use crate::hash::Hashes;
 use crate::hash::contract::{
     ASSIGN, BATCHES, BUCKETED, CONCURRENT, COUNT, DEFERRED, ERASE, FIND, FIND_OR_INSERT, HasherModel, INSERT, LINEAR,
-    MULTIMAP, REHASH, RESIZABLE, RETRIEVE, STATISTICS, STATISTICS_SIZE, judge_hash, judge_hasher,
+    MULTIMAP, REHASH, RESIZABLE, RETRIEVE, STATISTICS, STATISTICS_SIZE, STENCIL, judge_hash, judge_hasher,
 };
 use std::ffi::c_void;
 use std::mem::offset_of;
@@ -60,6 +60,7 @@ impl Primitive for Hashes {
                 offset_of!(TrmHashInfo, offsets),
                 offset_of!(TrmHashInfo, counts),
                 offset_of!(TrmHashInfo, source),
+                offset_of!(TrmHashInfo, stencil),
                 offset_of!(TrmHashInfo, reserve) + offset_of!(TrmCount, address),
                 offset_of!(TrmHashInfo, count) + offset_of!(TrmCount, address),
             ],
@@ -179,7 +180,9 @@ fn any_hasher(random: &mut Random) -> TrmHasherCreateInfo {
         key_type: random.pick(&[0, 0, 0, 3, 6, 7, 10, 11, 12, 13, 14]),
         value_type,
         value_size: if value_type == 2 { 4 * random.pick(&[1, 2, 3]) } else { 0 },
-        flags: random.pick(&[0, BATCHES, BATCHES, BATCHES | DEFERRED]) | random.pick(&[0, 0, RESIZABLE]),
+        flags: random.pick(&[0, BATCHES, BATCHES, BATCHES | DEFERRED])
+            | random.pick(&[0, 0, RESIZABLE])
+            | random.pick(&[0, 0, STENCIL]),
         operation: if random.once_in(4) { INSERT } else { random.below32(20).cast_signed() },
         max_count: max_count(random),
         max_capacity: if random.once_in(2) { 0 } else { 1 + random.count((1 << 31) - 1) },
@@ -255,6 +258,10 @@ fn hash(random: &mut Random, model: &HasherModel, most: u32, space: &mut Space) 
     if model.finds() && random.once_in(2) {
         wants.push((&mut info.found, u64::from(max.div_ceil(32)) * 4, 4));
     }
+    let keys_are_stencil = model.stencil && random.once_in(8);
+    if model.stencil && !keys_are_stencil {
+        wants.push((&mut info.stencil, u64::from(max.div_ceil(32)) * 4, 4));
+    }
     if model.inserts() && info.leftover_count != 0 {
         for (range, size) in [(&mut info.leftover_keys, keys), (&mut info.leftover_values, values)] {
             if random.once_in(2) {
@@ -263,6 +270,9 @@ fn hash(random: &mut Random, model: &HasherModel, most: u32, space: &mut Space) 
         }
     }
     take_ranges(random, space, wants);
+    if keys_are_stencil {
+        info.stencil = info.keys;
+    }
     info
 }
 

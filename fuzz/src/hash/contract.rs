@@ -34,6 +34,7 @@ pub(super) const DEFERRED: u32 = 2;
 pub(super) const CONCURRENT: u32 = 4;
 pub(super) const MULTIMAP: u32 = 8;
 pub(super) const RESIZABLE: u32 = 16;
+pub(super) const STENCIL: u32 = 32;
 
 /// The most slots of a table of a scheme.
 fn most_slots(scheme: i32) -> u32 {
@@ -49,6 +50,7 @@ pub(super) struct HasherModel {
     concurrent: bool,
     multimap: bool,
     pub(super) resizable: bool,
+    pub(super) stencil: bool,
     pub(super) max_capacity: u32,
 }
 
@@ -62,6 +64,7 @@ impl HasherModel {
             concurrent: info.flags & CONCURRENT != 0,
             multimap: info.flags & MULTIMAP != 0,
             resizable: info.flags & RESIZABLE != 0,
+            stencil: info.flags & STENCIL != 0,
             max_capacity: if info.max_capacity == 0 { most_slots(info.scheme) } else { info.max_capacity },
         }
     }
@@ -131,10 +134,12 @@ impl HasherModel {
 pub(super) fn judge_hasher(info: &TrmHasherCreateInfo, verdict: &mut Verdict) {
     verdict.known(info.key_type, 15, "keyType");
     judge_value(info.value_type, info.value_size, verdict);
-    verdict.must(info.flags <= BATCHES | DEFERRED | CONCURRENT | MULTIMAP | RESIZABLE, MALFORMED, "flags");
+    let flags = BATCHES | DEFERRED | CONCURRENT | MULTIMAP | RESIZABLE | STENCIL;
+    verdict.must(info.flags <= flags, MALFORMED, "flags");
     verdict.known(info.operation, RESIZE + 1, "operation");
     verdict.known(info.scheme, LINEAR + 1, "scheme");
-    let HasherModel { items, max_capacity, concurrent, multimap, resizable, .. } = HasherModel::new(info);
+    let model = HasherModel::new(info);
+    let HasherModel { items, max_capacity, concurrent, multimap, resizable, stencil, .. } = model;
     verdict.must(!items.narrow(), MALFORMED, "keyType");
     verdict.must(!items.index, MALFORMED, "valueType");
     verdict.must(items.value_size.is_multiple_of(4), MALFORMED, "valueSize");
@@ -153,6 +158,7 @@ pub(super) fn judge_hasher(info: &TrmHasherCreateInfo, verdict: &mut Verdict) {
     verdict.must(!multimap || may_be_multimap, MALFORMED, "flags: multimap");
     verdict.must(multimap || !matches!(info.operation, COUNT | RETRIEVE), MALFORMED, "flags: no multimap");
     verdict.must(resizable || info.operation != RESIZE, MALFORMED, "flags: not resizable");
+    verdict.must(!stencil || model.reads_keys(), MALFORMED, "flags: a stencil without keys");
     verdict.must(items.max_count <= NARROW, LARGE, "maxCount");
     verdict.must(max_capacity <= most_slots(info.scheme), LARGE, "maxCapacity");
 }
@@ -171,6 +177,7 @@ pub(super) fn judge_hash(model: &HasherModel, info: &TrmHashInfo, verdict: &mut 
     let is_read = model.exports() || matches!(*operation, FIND | STATISTICS | COUNT | RETRIEVE);
     let mut arrays = vec![Array::new(info.table, 16, model.table_size(info.capacity).into(), *concurrent || !is_read)];
     let dense = |size| extent(count, size, 0);
+    let bits = u128::from(count.div_ceil(32)) * 4;
     if model.has_count() {
         let is_on_device = info.count.address != 0;
         verdict.must(model.reads_keys() || !is_on_device, MALFORMED, "the count of a table on the device");
@@ -218,7 +225,10 @@ pub(super) fn judge_hash(model: &HasherModel, info: &TrmHashInfo, verdict: &mut 
         arrays.push(Array::new(info.values_out, 4, extent(number, value, 0), true));
     }
     if model.finds() && given(info.found) {
-        arrays.push(Array::new(info.found, 4, u128::from(count.div_ceil(32)) * 4, true));
+        arrays.push(Array::new(info.found, 4, bits, true));
+    }
+    if model.stencil {
+        arrays.push(Array::new(info.stencil, 4, bits, false));
     }
     judge_arrays(&arrays, verdict);
     arrays
@@ -332,6 +342,47 @@ mod tests {
             assert_eq!(judge(bad), [MALFORMED]);
         }
         assert_eq!(judge(TrmHasherCreateInfo { flags: MULTIMAP | RESIZABLE, operation: RESIZE, ..good }), []);
+    }
+
+    #[test]
+    fn hashers_may_have_a_stencil() {
+        let good = TrmHasherCreateInfo { scheme: LINEAR, flags: STENCIL, value_type: 1, ..empty() };
+        for operation in [INSERT, ASSIGN, ERASE, FIND, ADD, INCREMENT, FIND_OR_INSERT] {
+            assert_eq!(judge(TrmHasherCreateInfo { operation, ..good }), []);
+        }
+        for operation in [COUNT, RETRIEVE] {
+            assert_eq!(judge(TrmHasherCreateInfo { operation, flags: MULTIMAP | STENCIL, ..good }), []);
+        }
+        assert_eq!(judge(TrmHasherCreateInfo { flags: CONCURRENT | STENCIL, ..good }), []);
+        for operation in [CLEAR, EXPORT, STATISTICS, REHASH, ERASE_IF, EXPORT_IF, RESIZE] {
+            assert_eq!(judge(TrmHasherCreateInfo { operation, flags: RESIZABLE | STENCIL, ..good }), [MALFORMED]);
+        }
+        assert_eq!(judge(TrmHasherCreateInfo { flags: 2 * STENCIL, ..good }), [MALFORMED]);
+    }
+
+    #[test]
+    fn arrays_of_a_stencil() {
+        let create = TrmHasherCreateInfo { value_type: 1, flags: STENCIL, ..empty() };
+        let range = |address, size| TrmRange { address, size };
+        let (count, table) = (TrmCount { max: 33, address: 0 }, range(1 << 20, 256 + 64 + 2 * 8192));
+        let [keys, values] = [1024, 2048].map(|address| range(address, 132));
+        let good = TrmHashInfo { count, table, capacity: 1024, keys, values, stencil: range(64, 8), ..empty() };
+        for operation in [INSERT, ERASE, FIND] {
+            let create = TrmHasherCreateInfo { operation, ..create };
+            assert_eq!(faults(create, good), []);
+            assert_eq!(faults(create, TrmHashInfo { stencil: range(64, 7), ..good }), [SMALL]);
+            assert_eq!(faults(create, TrmHashInfo { stencil: range(66, 8), ..good }), [MISALIGNED]);
+            assert_eq!(faults(create, TrmHashInfo { stencil: keys, ..good }), [], "two inputs");
+            assert_eq!(faults(create, TrmHashInfo { stencil: range(64, 8), status: 68, ..good }), [OVERLAP]);
+        }
+        let in_table = TrmHashInfo { stencil: range(1 << 20, 8), ..good };
+        assert_eq!(faults(create, in_table), [OVERLAP]);
+        let search = TrmHasherCreateInfo { operation: FIND, ..create };
+        assert_eq!(faults(search, in_table), [], "a search only reads the table");
+        assert_eq!(faults(search, TrmHashInfo { found: range(64, 8), ..good }), [OVERLAP]);
+        assert_eq!(faults(search, TrmHashInfo { stencil: values, ..good }), [OVERLAP]);
+        let without = TrmHasherCreateInfo { flags: 0, ..create };
+        assert_eq!(faults(without, TrmHashInfo { stencil: range(66, 0), ..good }), [], "not used");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::outputs::{COUNT, KEYS, Searched, VALUES, bytes};
 use super::scene::{Numbers, Scene};
+use super::stencil::Stencil;
 use super::table::entry_count;
 use crate::arena::{Array, ArrayRanges, Check};
 use crate::items::{Stream, value_size};
@@ -115,6 +116,7 @@ impl Hashing {
             min_value,
             max_value,
             found: ranges.range("found"),
+            stencil: Stencil::range(ask, ranges),
             leftover_keys: ranges.range("leftover keys"),
             leftover_values: ranges.range("leftover values"),
             leftover_count: ranges.address("leftover count"),
@@ -138,6 +140,7 @@ impl Handle for Hashing {
                 arrays.push(Array::input("values", 4, value.max(1), bytes(scene.values.iter().flatten())));
             }
         }
+        arrays.extend(scene.stencil.as_ref().and_then(Stencil::array));
         if operation == HashOperation::Rehash {
             arrays.push(Array::input("source", 16, 4, bytes(&scene.source)));
         }
@@ -146,7 +149,7 @@ impl Handle for Hashing {
         }
         arrays.extend(ask.count.array("count"));
         let is_clamped = match operation {
-            HashOperation::Rehash => entry_count(&scene.before) > scene.len,
+            HashOperation::Rehash | HashOperation::Resize => entry_count(&scene.before) > scene.len,
             HashOperation::EraseIf => scene.selected() > scene.len,
             _ => ask.count.is_clamped(ask.items),
         };

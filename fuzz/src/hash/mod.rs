@@ -9,6 +9,7 @@ mod handle;
 mod linear;
 mod outputs;
 mod scene;
+mod stencil;
 mod table;
 
 use self::handle::{Hashing, has_batch};
@@ -80,14 +81,16 @@ fn draw_info(tables: HasherInfo, limits: &Limits, random: &mut Random) -> Hasher
         3..6 => ValueType::U32,
         _ => ValueType::Bytes(4 * random.between(1, 3)),
     };
+    let operation = match random.below(4) {
+        0 if tables.resizable => HashOperation::Resize,
+        _ if tables.multimap => random.pick(&MULTIMAP_OPERATIONS),
+        _ => random.pick(&OPERATIONS),
+    };
     HasherInfo {
         key: random.pick(&KeyType::ALL),
         value,
-        operation: match random.below(4) {
-            0 if tables.resizable => HashOperation::Resize,
-            _ if tables.multimap => random.pick(&MULTIMAP_OPERATIONS),
-            _ => random.pick(&OPERATIONS),
-        },
+        operation,
+        stencil: has_batch(operation) && random.chance(1, 3),
         max_count: draw_max_count(limits, random),
         max_capacity: match random.below(6) {
             0 => 1024,
@@ -171,6 +174,7 @@ impl HandleInfo for Info {
         let all = [
             HasherInfo { max_count: 0, ..info },
             HasherInfo { deferred: false, ..info },
+            HasherInfo { stencil: false, ..info },
             HasherInfo { scheme: HashScheme::Bucketed, concurrent: false, multimap: false, ..info },
             HasherInfo { concurrent: false, ..info },
             HasherInfo { multimap: false, ..info },

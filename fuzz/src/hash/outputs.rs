@@ -51,8 +51,8 @@ impl Scene {
     fn search(&self, results: &mut Searched, value_of: impl Fn(usize, &Words) -> Option<Words>) {
         let size = 4 * self.shape.value_words;
         let mut bits = vec![0; self.len.div_ceil(32)];
-        for (index, (key, _)) in self.items().enumerate() {
-            let value = value_of(index, key);
+        for (index, key) in self.batch_keys().enumerate() {
+            let value = key.and_then(|key| value_of(index, key));
             bits[index / 32] |= u32::from(value.is_some()) << (index % 32);
             if !results.values.is_empty() {
                 let bytes = value.map_or_else(|| vec![0xff; size], |value| bytes(&value));
@@ -191,11 +191,9 @@ impl Scene {
     fn check_retrieved(&self, offsets: &[usize], found: &Found<'_>) -> Result<(), String> {
         let size = 4 * self.shape.value_words;
         let values: Vec<Words> = found.bytes("values out").chunks_exact(size).map(words).collect();
-        for ((index, (key, _)), ends) in self.items().enumerate().zip(offsets.windows(2)) {
+        for ((index, key), ends) in self.batch_keys().enumerate().zip(offsets.windows(2)) {
             let [begin, end] = [ends[0], ends[1]].map(|end| end.min(self.room));
-            if begin == end {
-                continue;
-            }
+            let Some(key) = key.filter(|_| begin != end) else { continue };
             let all = self.before.get(key).map_or(&[][..], |values| values);
             if let Some(value) = lacking(all, &values[begin..end]) {
                 return Err(format!("item {index}, key {key:x?}: {value:x?} is none of its values, or not as often"));

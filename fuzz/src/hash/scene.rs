@@ -1,6 +1,7 @@
 //! Scenes: a table and a batch, with the table that an operation must leave.
 
 use super::linear::LinearSlots;
+use super::stencil::Stencil;
 use super::table::{Entries, SLICE_SLOTS, Shape, Table, Words, entry_count, key_of_hash, reserved_key, twin};
 use crate::items::{Stream, value_size};
 use crate::keys::words;
@@ -42,6 +43,8 @@ pub(super) struct Numbers {
     /// The capacity of the table that a rehash reads.
     pub(super) source_capacity: u32,
     pub(super) min_capacity: u32,
+    /// The most keys of the batch, or of the table that a rehash reads.
+    max_count: u32,
     /// The smallest and the largest value that selects a key.
     pub(super) selected: [u64; 2],
     /// The number of keys to make room for: the most, and where the number is.
@@ -70,6 +73,8 @@ pub(super) struct Scene {
     /// All items of the arrays, also those that do not count.
     pub(super) keys: Vec<Words>,
     pub(super) values: Vec<Words>,
+    /// The bits that select keys. None: the operation is for all keys.
+    pub(super) stencil: Option<Stencil>,
     /// Items of the batch.
     pub(super) len: usize,
     /// Number of values that a retrieval has room for.
@@ -124,13 +129,17 @@ impl Numbers {
             _ => random.log_between(1, 2 * capacity),
         };
         let reserve = (reserve, CountAt::draw(reserve, &mut random));
-        Self { capacity, source_capacity, min_capacity, selected, reserve }
+        Self { capacity, source_capacity, min_capacity, max_count: ask.items, selected, reserve }
     }
 
-    /// The shape of a table with the smallest number of slots.
+    /// The shape of a table with the smallest number of slots. That of a rehash has room for twice as many keys as the
+    /// other table may have, as far as the capacity allows.
     fn least_shape(&self, info: &HasherInfo) -> Shape {
-        let is_smaller = info.resizable && self.min_capacity != 0;
-        Shape::new(info, if is_smaller { self.min_capacity } else { self.capacity })
+        if !info.resizable || self.min_capacity == 0 {
+            return Shape::new(info, self.capacity);
+        }
+        let keys = if info.operation == HashOperation::Rehash { self.max_count } else { 0 };
+        Shape::new(info, keys.saturating_mul(2).max(self.min_capacity).min(self.capacity))
     }
 }
 
@@ -249,6 +258,8 @@ impl Scene {
         };
         let keys: Vec<Words> = (0..ask.items as usize).map(pick).collect();
         let values = keys.iter().map(|_| value()).collect();
+        let len = ask.count.get(ask.items) as usize;
+        let stencil = info.stencil.then(|| Stencil::draw(len, &keys, ask));
         // 3. The words of the tables. A rehash overwrites whatever lies where its table begins.
         let statistics = if info.operation == HashOperation::Statistics { built.statistics() } else { Vec::new() };
         let (before, mut noise) = (built.entries(), ask.stream(Stream::Noise));
@@ -267,7 +278,6 @@ impl Scene {
                 table.iter_mut().for_each(|word| *word = noise.word());
             }
         }
-        let len = ask.count.get(ask.items) as usize;
         let mut scene = Self {
             info: *info,
             numbers,
@@ -280,6 +290,7 @@ impl Scene {
             statistics,
             keys,
             values,
+            stencil,
             len,
             room: 0,
         };
@@ -310,13 +321,25 @@ impl Scene {
         drawn.min(RETRIEVED)
     }
 
+    /// Whether the operation is for the item with this index.
+    fn has(&self, index: usize) -> bool {
+        self.stencil.as_ref().is_none_or(|stencil| stencil.selects(index))
+    }
+
+    /// The items of the batch that the operation is for.
     pub(super) fn items(&self) -> impl Iterator<Item = (&Words, &Words)> {
-        self.keys[..self.len].iter().zip(&self.values)
+        let items = self.keys[..self.len].iter().zip(&self.values).enumerate();
+        items.filter(|(index, _)| self.has(*index)).map(|(_, item)| item)
+    }
+
+    /// All keys of the batch. None: one that the operation is not for.
+    pub(super) fn batch_keys(&self) -> impl Iterator<Item = Option<&Words>> {
+        (0..self.len).map(|index| self.has(index).then(|| &self.keys[index]))
     }
 
     /// Number of entries of each key of the batch before the operation.
     pub(super) fn counts(&self) -> impl Iterator<Item = usize> {
-        self.items().map(|(key, _)| self.before.get(key).map_or(0, Vec::len))
+        self.batch_keys().map(|key| key.and_then(|key| self.before.get(key)).map_or(0, Vec::len))
     }
 
     /// The shape of a table that the device resizes, and whether it moves. `erased`: its slots of erased keys.
