@@ -24,6 +24,13 @@ layout(push_constant, scalar) uniform Push {
 #include "hash/batch.glsl"
 #include "hash/stencil.glsl"
 
+// Without a loop: see are_key().
+void copy_value(Words source, Words target) {
+    if (VALUE_WORDS > 0) target.v[0] = source.v[0];
+    if (VALUE_WORDS > 1) target.v[1] = source.v[1];
+    if (VALUE_WORDS > 2) target.v[2] = source.v[2];
+}
+
 void main() {
     open_table();
     uint index = linear_group() * THREADS + thread_id();
@@ -43,7 +50,7 @@ void main() {
         if (state == EMPTY_SLOT) break;
         if (state != wanted.state || !has_key(slot, key)) continue;
         Words target = Words(advance(args.problem.values, bytes_of(position, VALUE_WORDS * 4)));
-        [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) target.v[w] = slot_words(slot, VALUE_BEGIN).v[w];
+        copy_value(slot_words(slot, VALUE_BEGIN), target);
         ++position;
     }
 }

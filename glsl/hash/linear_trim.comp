@@ -35,13 +35,19 @@ shared uint sh_emptied;
 int path_before(uint slot) {
     uint key[KEY_WORDS];
     Words words = slot_words(slot, KEY_BEGIN);
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = words.v[w];
+    // Without a loop: see are_key().
+    key[0] = words.v[0];
+    if (KEY_WORDS > 1) key[1 % KEY_WORDS] = words.v[1];
+    if (KEY_WORDS > 2) key[2 % KEY_WORDS] = words.v[2];
+    if (KEY_WORDS > 3) key[3 % KEY_WORDS] = words.v[3];
     return int((slot - wanted_of(key).home) & (slot_count() - 1));
 }
 
 bool make_empty(uint slot) {
     Words words = slot_words(slot, 0);
-    [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) store_relaxed(words, VALUE_BEGIN + w, 0xffffffffu);
+    if (VALUE_WORDS > 0) store_relaxed(words, VALUE_BEGIN, 0xffffffffu);
+    if (VALUE_WORDS > 1) store_relaxed(words, VALUE_BEGIN + 1, 0xffffffffu);
+    if (VALUE_WORDS > 2) store_relaxed(words, VALUE_BEGIN + 2, 0xffffffffu);
     return atomicCompSwap(words.v[0], ERASED_SLOT, EMPTY_SLOT) == ERASED_SLOT;
 }
 

@@ -73,19 +73,22 @@ pub(crate) fn more_equal_keys_than_probes() {
         return;
     }
     let context = context(Setup::Native);
-    let types = PAIRS;
-    let mut table = Table::new(&context, types, 2 * MOST_LINEAR_PROBES, 0);
-    let left = table.apply_to(Insert, vec![types.key_of(5); (MOST_LINEAR_PROBES + MORE) as usize]);
-    assert_eq!(left.len(), MORE as usize, "left over items");
-    table.apply_to(Count, types.keys_of(4..7));
-    table.retrieve(&types.keys_of(4..7));
-    let left = table.apply_to(Insert, vec![types.key_of(5); 3]);
-    assert_eq!(left.len(), 3, "the path of the key is full");
-    assert_eq!(table.statistics().most_probes, MOST_LINEAR_PROBES);
-    table.apply_to(Erase, types.keys_of(5..6));
-    assert_eq!((table.model.len(), table.header()[3]), (0, 0));
-    assert!(table.apply_to(Insert, vec![types.key_of(5); 3]).is_empty(), "erased slots are used again");
-    table.check(&types.keys_of(0..9));
+    // With the most words of values and of keys.
+    for types in [PAIRS, Types::ALL[3].multimap(), Types::ALL[7].multimap()] {
+        let mut table = Table::new(&context, types, 2 * MOST_LINEAR_PROBES, 0);
+        let left = table.apply_to(Insert, vec![types.key_of(5); (MOST_LINEAR_PROBES + MORE) as usize]);
+        assert_eq!(left.len(), MORE as usize, "left over items");
+        table.apply_to(Count, types.keys_of(4..7));
+        table.retrieve(&types.keys_of(4..7));
+        let left = table.apply_to(Insert, vec![types.key_of(5); 3]);
+        assert_eq!(left.len(), 3, "the path of the key is full");
+        assert_eq!(table.statistics().most_probes, MOST_LINEAR_PROBES);
+        table.apply_to(Erase, types.keys_of(5..6));
+        assert_eq!((table.model.len(), table.header()[3]), (0, 0));
+        assert_eq!(table.erased_slots(), 0, "no path leads across the erased slots");
+        assert!(table.apply_to(Insert, vec![types.key_of(5); 3]).is_empty(), "erased slots are used again");
+        table.check(&types.keys_of(0..9));
+    }
 }
 
 /// Room for all values, for some of them and for none, and no array. Values of one key cross the end of the room.
