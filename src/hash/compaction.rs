@@ -2,92 +2,90 @@
 
 use super::hasher::HashInfo;
 use super::plan::{Steps, WORD, in_scratch, set};
+use super::planner::HashPlanner;
 use super::values::Totals;
+use crate::Result;
 use crate::core::memory::Range;
-use crate::core::plan::{Plan, Resources};
-use crate::core::primitive::PlanSource;
+use crate::core::plan::Plan;
+use crate::core::primitive::Planner as _;
 use crate::core::scratch::{Layout, part_number};
 use crate::kernels::Kernel;
 use crate::shared::{HashCompactionProblem, HashCompactionPush};
-use crate::{Count, Result};
 
 /// Keys of a word of a stencil.
 const WORD_KEYS: u32 = 32;
 
-/// A compaction, laid out in scratch.
-pub(crate) struct Compaction<'a> {
-    /// With the keys and values of the whole batch.
-    steps: Steps<'a>,
+/// A compaction, laid out in scratch: addresses.
+pub(crate) struct Compaction {
+    /// Of the whole batch.
+    batch_keys: u64,
+    batch_values: u64,
+    batch_count: u64,
     /// A word of scratch: the number of selected keys.
-    count: Range,
-    totals: Range,
-    /// The selected keys and their values.
-    keys: Range,
-    values: Range,
+    count: u64,
+    /// A word of scratch for each workgroup.
+    totals: u64,
 }
 
-impl<'a> Compaction<'a> {
-    pub(super) fn new(steps: Steps<'a>, info: &HashInfo, layout: &mut Layout) -> Result<Self> {
-        let scratch = steps.scratch;
-        let count = layout.range(scratch, WORD)?;
-        let totals = layout.range(scratch, u64::from(groups(&steps)) * WORD)?;
-        let value_words = if steps.format().operation.reads_values() { steps.format().value_words } else { 0 };
-        let HashInfo { keys, values, .. } =
-            in_scratch([steps.format().key_words, value_words], info, count.address, scratch, layout)?;
-        Ok(Self { steps, count, totals, keys, values })
+impl Compaction {
+    /// `items`: the batch, of which the selected keys remain.
+    pub(super) fn new(planner: &HashPlanner, items: &mut HashInfo, scratch: u64, layout: &mut Layout) -> Result<Self> {
+        let format = planner.format();
+        let groups = groups(planner.handle().device().profile().plain_threads, items.count.max);
+        let count = layout.range(scratch, WORD)?.address;
+        let totals = layout.range(scratch, u64::from(groups) * WORD)?.address;
+        let value_words = if format.operation.reads_values() { format.value_words } else { 0 };
+        let batch_values = if value_words == 0 { 0 } else { items.values.address };
+        let (batch_keys, batch_count) = (items.keys.address, items.count.address);
+        in_scratch(items, [format.key_words, value_words], count, scratch, layout)?;
+        Ok(Self { batch_keys, batch_values, batch_count, count, totals })
     }
 
-    /// The batch of the selected keys.
-    pub(super) fn items(&self, info: &HashInfo) -> HashInfo {
-        let count = Count::device(self.count.address, info.count.max);
-        HashInfo { keys: self.keys, values: self.values, count, ..*info }
-    }
-
-    fn add_pass(&self, plan: &mut Plan<'_>, kernel: Kernel, sets: [Resources; 2]) {
-        let steps = &self.steps;
-        let part = |range| part_number(steps.scratch, range);
+    /// Adds the passes in front of a change.
+    pub(super) fn add_to(&self, change: &Steps<'_>, plan: &mut Plan<'_>) {
+        let max_count = change.problem.max_count;
+        if max_count == 0 {
+            return;
+        }
+        let mut batch = *change;
+        (batch.problem.keys, batch.problem.values) = (self.batch_keys.into(), self.batch_values.into());
+        batch.problem.count = self.batch_count.into();
+        let threads = change.profile().plain_threads;
+        let groups = groups(threads, max_count);
         let push = HashCompactionPush {
             problem: HashCompactionProblem {
-                keys: steps.problem.keys,
-                values: steps.problem.values,
-                count: steps.problem.count,
-                stencil: steps.stencil.into(),
-                max_count: steps.problem.max_count,
+                keys: batch.problem.keys,
+                values: batch.problem.values,
+                count: batch.problem.count,
+                stencil: batch.stencil.into(),
+                max_count,
             },
-            scratch: steps.scratch.into(),
-            keys: part(self.keys),
-            values: part(self.values),
-            totals: part(self.totals),
+            scratch: change.scratch.into(),
+            keys: part_number(change.scratch, change.keys().1),
+            values: part_number(change.scratch, change.values().1),
+            totals: change.part_number(self.totals),
         };
-        steps.add_pass(plan, kernel, steps.profile().plain_threads, groups(steps), sets, &push);
+        let totals_range = Range::new(self.totals, u64::from(groups) * WORD);
+        let stencil = set(plan, &[batch.stencils(), batch.counts()]);
+        let totals = set(plan, &[("totals", totals_range)]);
+        change.add_pass(plan, Kernel::HashStencilCount, threads, groups, [stencil, totals], &push);
+        let sum = Totals {
+            range: totals_range,
+            group_keys: threads * WORD_KEYS,
+            numbers: Range::NONE,
+            count_out: ("selected_count", Range::new(self.count, WORD)),
+            max_sum: u32::MAX,
+            status: 0,
+        };
+        sum.add_to(&batch, plan);
+        let items = set(plan, &[batch.keys(), batch.values()]);
+        let selected = set(plan, &[("selected_keys", change.keys().1), ("selected_values", change.values().1)]);
+        let reads = stencil.union(items).union(totals);
+        change.add_pass(plan, Kernel::HashCompaction, threads, groups, [reads, selected], &push);
     }
 }
 
 /// Workgroups: a thread for each word of the stencil.
-fn groups(steps: &Steps<'_>) -> u32 {
-    steps.batch_groups(steps.profile().plain_threads, WORD_KEYS)
-}
-
-impl PlanSource for Compaction<'_> {
-    fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
-        let steps = &self.steps;
-        if steps.problem.max_count == 0 {
-            return;
-        }
-        let stencil = set(plan, &[steps.stencils(), steps.counts()]);
-        let totals = set(plan, &[("totals", self.totals)]);
-        self.add_pass(plan, Kernel::HashStencilCount, [stencil, totals]);
-        let sum = Totals {
-            range: self.totals,
-            group_keys: steps.profile().plain_threads * WORD_KEYS,
-            numbers: Range::NONE,
-            count_out: ("selected_count", self.count),
-            max_sum: u32::MAX,
-            status: 0,
-        };
-        sum.add_to(steps, plan);
-        let items = set(plan, &[steps.keys(), steps.values()]);
-        let selected = set(plan, &[("selected_keys", self.keys), ("selected_values", self.values)]);
-        self.add_pass(plan, Kernel::HashCompaction, [stencil.union(items).union(totals), selected]);
-    }
+fn groups(threads: u32, max_count: u32) -> u32 {
+    max_count.div_ceil(threads * WORD_KEYS).max(1)
 }

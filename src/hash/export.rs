@@ -31,9 +31,9 @@ impl<'a> Export<'a> {
         Ok(Self { steps, cursor, min_value: info.min_value, max_value: info.max_value })
     }
 
-    /// An export of all keys, of which `cursor` is the part of scratch.
-    pub(super) fn of(steps: Steps<'a>, cursor: Range) -> Self {
-        Self { steps, cursor, min_value: 0, max_value: u64::MAX }
+    /// An export of all keys. `cursor`: the address of the word of scratch.
+    pub(super) fn of(steps: Steps<'a>, cursor: u64) -> Self {
+        Self { steps, cursor: Range::new(cursor, WORD), min_value: 0, max_value: u64::MAX }
     }
 
     /// The same export of the keys with values from the first to the second one.

@@ -44,9 +44,9 @@ pub(crate) enum HashTable<'a> {
 
 /// A change with the source of its keys, and the search that follows if the operation finds as well.
 pub(crate) struct Composition<'a> {
-    source: Source<'a>,
+    source: Source,
     change: Change<'a>,
-    search: Option<Steps<'a>>,
+    search: Option<Search>,
 }
 
 /// A batch of keys that changes a table.
@@ -56,18 +56,36 @@ pub(crate) enum Change<'a> {
     Linear(LinearChange<'a>),
 }
 
-/// The source of the keys of a change.
-#[allow(clippy::large_enum_variant, reason = "as above")]
-enum Source<'a> {
+/// The source of the keys of a change, in addresses: the steps of its passes follow from those of the change.
+enum Source {
     Batch,
     /// The keys of the batch that a stencil selects.
-    Stencil(Compaction<'a>),
+    Stencil(Compaction),
     /// The keys of the table with values in a range.
-    Selection(Export<'a>),
+    Selection {
+        cursor: u64,
+        values: [u64; 2],
+    },
     /// Another table. Then the table is cleared.
-    Table(Export<'a>, Steps<'a>),
+    Table {
+        cursor: u64,
+        address: u64,
+        slices: u32,
+        first_slices: u32,
+    },
     /// The table itself, if it is decided to move: then it is exported, and cleared with the new number of slots.
-    Resize(Decision, Export<'a>),
+    Resize {
+        decision: Decision,
+        cursor: u64,
+    },
+}
+
+/// The addresses of a search for all keys of a batch.
+struct Search {
+    keys: u64,
+    count: u64,
+    values: u64,
+    found: u64,
 }
 
 /// What all operations have in common.
@@ -103,65 +121,68 @@ impl<'a> HashTable<'a> {
             }
             HashOperation::Clear => Self::Constant(steps(operation, info).cleared(format.first_slices(info))),
             _ if operation.exports() => Self::Export(Export::new(steps(operation, info), info, layout)?),
-            _ if operation.changes() => Self::Change(Composition::new(&steps, info, group, layout)?),
+            _ if operation.changes() => Self::Change(Composition::new(planner, info, group, scratch, layout)?),
             _ => Self::Constant(steps(operation, info)),
         })
     }
 }
 
 impl<'a> Composition<'a> {
-    /// `steps`: those of an operation with such arguments, which is a part of the composition.
-    fn new(
-        steps: &dyn Fn(HashOperation, &HashInfo) -> Steps<'a>,
-        info: &HashInfo,
-        group: Group,
-        layout: &mut Layout,
-    ) -> Result<Self> {
-        let whole = steps(HashOperation::Clear, info);
-        let (format, scratch) = (whole.planner.format(), whole.scratch);
-        let operation = format.of_change().operation;
+    fn new(planner: &'a HashPlanner, info: &HashInfo, group: Group, scratch: u64, layout: &mut Layout) -> Result<Self> {
+        let format = planner.format();
         let words = [format.key_words, format.value_words];
-        // Exports have no results of their own.
-        let export = |operation, info: &HashInfo| steps(operation, &HashInfo { status: 0, count_out: 0, ..*info });
+        let mut items = *info;
         let mut requested = info.count.address;
-        let (source, items) = match format.operation {
+        let source = match format.operation {
             HashOperation::Rehash => {
-                let cursor = layout.range(scratch, WORD)?;
-                let items = in_scratch(words, info, entries(info.source), scratch, layout)?;
-                requested = items.count.address;
-                let source = HashInfo { table: info.source, capacity: info.source_capacity, ..items };
-                let export = Export::of(export(HashOperation::Export, &source), cursor);
-                (Source::Table(export, whole.cleared(format.first_slices(info))), items)
+                let cursor = layout.range(scratch, WORD)?.address;
+                requested = entries(info.source);
+                in_scratch(&mut items, words, requested, scratch, layout)?;
+                let slices = format.slices_of(info.source_capacity);
+                let first_slices = format.first_slices(info);
+                Source::Table { cursor, address: info.source.address, slices, first_slices }
             }
             HashOperation::Resize => {
                 let decision = Decision::new(format, info, scratch, layout)?;
-                let items = in_scratch(words, info, decision.key_count(), scratch, layout)?;
-                let export = Export::of(export(HashOperation::Export, &items), layout.range(scratch, WORD)?);
+                in_scratch(&mut items, words, decision.key_count(), scratch, layout)?;
                 // All keys of the table, if they are too many to move.
                 requested = entries(info.table);
-                (Source::Resize(decision, export), items)
+                Source::Resize { decision, cursor: layout.range(scratch, WORD)?.address }
             }
             HashOperation::EraseIf => {
-                let cursor = layout.range(scratch, WORD)?;
-                let keys = in_scratch([format.key_words, 0], info, cursor.address, scratch, layout)?;
-                requested = cursor.address;
-                let export = Export::of(export(HashOperation::ExportIf, &keys), cursor);
-                (Source::Selection(export.selecting([info.min_value, info.max_value])), keys)
+                let cursor = layout.range(scratch, WORD)?.address;
+                in_scratch(&mut items, [format.key_words, 0], cursor, scratch, layout)?;
+                requested = cursor;
+                Source::Selection { cursor, values: [info.min_value, info.max_value] }
             }
-            _ if format.stencil => {
-                let compaction = Compaction::new(steps(operation, info), info, layout)?;
-                let items = compaction.items(info);
-                (Source::Stencil(compaction), items)
-            }
-            _ => (Source::Batch, *info),
+            _ if format.stencil => Source::Stencil(Compaction::new(planner, &mut items, scratch, layout)?),
+            _ => Source::Batch,
         };
-        let mut change = steps(operation, &items);
+        let mut change = Steps::new(planner, format.of_change(), &items, scratch);
         change.problem.requested = requested.into();
         let change = Change::new(change, &items, group, layout)?;
-        // The search is for all keys of the batch.
-        let searched = HashInfo { values: info.values_out, status: 0, ..*info };
         let finds = format.operation == HashOperation::FindOrInsert;
-        Ok(Self { source, change, search: finds.then(|| steps(HashOperation::Find, &searched)) })
+        Ok(Self { source, change, search: finds.then(|| Search::new(format, info)) })
+    }
+}
+
+impl Search {
+    fn new(format: &Format, info: &HashInfo) -> Self {
+        let address = |range: Range| if range == Range::NONE { 0 } else { range.address };
+        Self {
+            keys: info.keys.address,
+            count: info.count.address,
+            values: if format.value_words == 0 { 0 } else { address(info.values_out) },
+            found: address(info.found),
+        }
+    }
+
+    fn add_to(&self, change: &Steps<'_>, plan: &mut Plan<'_>) {
+        let mut search = change.as_operation(HashOperation::Find);
+        let problem = &mut search.problem;
+        (problem.keys, problem.count, problem.values) = (self.keys.into(), self.count.into(), self.values.into());
+        search.found = self.found;
+        search.add_find(plan);
     }
 }
 
@@ -170,18 +191,20 @@ fn entries(table: Range) -> u64 {
     table.address.wrapping_add(offset_of!(HashHeader, entries) as u64)
 }
 
-/// The batch of a change that takes its items from scratch. `count`: the address of their number.
+/// Lets a change take its items from scratch. `count`: the address of their number.
 pub(super) fn in_scratch(
+    items: &mut HashInfo,
     [key_words, value_words]: [u32; 2],
-    info: &HashInfo,
     count: u64,
     scratch: u64,
     layout: &mut Layout,
-) -> Result<HashInfo> {
-    let words = |words: u32| u64::from(info.count.max) * u64::from(words) * WORD;
-    let keys = layout.range(scratch, words(key_words))?;
-    let values = layout.range(scratch, words(value_words))?;
-    Ok(HashInfo { keys, values, count: Count::device(count, info.count.max), ..*info })
+) -> Result<()> {
+    let max_count = items.count.max;
+    let words = |words: u32| u64::from(max_count) * u64::from(words) * WORD;
+    items.keys = layout.range(scratch, words(key_words))?;
+    items.values = layout.range(scratch, words(value_words))?;
+    items.count = Count::device(count, max_count);
+    Ok(())
 }
 
 impl<'a> Change<'a> {
@@ -255,6 +278,13 @@ impl<'a> Steps<'a> {
         let stencil = when(format.stencil, info.stencil);
         let statistics = when(format.operation == HashOperation::Statistics, info.statistics);
         Self { planner, format, problem: problem(&format, info), found, stencil, statistics, scratch }
+    }
+
+    /// Another operation on the keys of a change, without results of its own.
+    fn as_operation(&self, operation: HashOperation) -> Self {
+        let no_address = 0u64.into();
+        let problem = HashProblem { status: no_address, count_out: no_address, ..self.problem };
+        Self { format: self.format.with_operation(operation), problem, ..*self }
     }
 
     /// The clearing of a table, which gets so many slices.
@@ -477,19 +507,28 @@ impl PlanSource for Steps<'_> {
 
 impl PlanSource for Composition<'_> {
     fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
+        let change = self.change.steps();
         match &self.source {
             Source::Batch => {}
-            Source::Stencil(compaction) => compaction.add_to(plan),
-            Source::Selection(export) => export.add_to(plan),
-            Source::Table(export, clearing) => {
-                export.add_to(plan);
-                clearing.add_to(plan);
+            Source::Stencil(compaction) => compaction.add_to(change, plan),
+            Source::Selection { cursor, values } => {
+                let export = change.as_operation(HashOperation::ExportIf);
+                Export::of(export, *cursor).selecting(*values).add_passes(plan, export.all_slices());
             }
-            Source::Resize(decision, export) => decision.add_to(self.change.steps(), export, plan),
+            Source::Table { cursor, address, slices, first_slices } => {
+                let mut export = change.as_operation(HashOperation::Export);
+                (export.problem.table, export.problem.slices) = ((*address).into(), *slices);
+                Export::of(export, *cursor).add_passes(plan, export.all_slices());
+                change.cleared(*first_slices).add_clear(plan);
+            }
+            Source::Resize { decision, cursor } => {
+                let export = change.as_operation(HashOperation::Export);
+                decision.add_to(change, &Export::of(export, *cursor), plan);
+            }
         }
         plan.append_behind(&self.change);
         if let Some(search) = &self.search {
-            search.add_to(plan);
+            search.add_to(change, plan);
         }
     }
 }
