@@ -26,7 +26,7 @@ pub(crate) type Argument = memory::Argument<&'static RangeNames>;
 /// Most problems of one batch.
 const MAX_REQUESTS: usize = 1 << 20;
 /// Most groups of a company. Their tables lie on the stack.
-const MAX_GROUPS: usize = 8;
+const MAX_GROUPS: usize = 6;
 
 /// The requests of a batch: a slice, or what C gives, converted one at a time.
 pub(crate) trait Requests {
@@ -237,7 +237,7 @@ pub(crate) fn scratch_size(requests: &(impl Requests + ?Sized)) -> Result<u64> {
 /// In a batch of several problems, all handles were created with `batches` ([`crate::SorterInfo::batches`]).
 ///
 /// Problems of one group share dispatches. A group has one configuration of a handle and one tile shape of the device
-/// profile, which has one for each range of sizes. Each segmented request is a group of its own. Up to 8 groups, of 64
+/// profile, which has one for each range of sizes. Each segmented request is a group of its own. Up to 6 groups, of 64
 /// dispatches in all, are recorded together and share barriers. Further groups follow without a barrier in between.
 /// Each group has its own part of scratch.
 ///

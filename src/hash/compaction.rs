@@ -41,15 +41,21 @@ impl Compaction {
         Ok(Self { batch_keys, batch_values, batch_count, count, totals })
     }
 
+    /// The steps of a change of all keys of the batch, by those of the change of the selected keys.
+    pub(super) fn batch<'a>(&self, change: &Steps<'a>) -> Steps<'a> {
+        let mut batch = *change;
+        (batch.problem.keys, batch.problem.values) = (self.batch_keys.into(), self.batch_values.into());
+        batch.problem.count = self.batch_count.into();
+        batch
+    }
+
     /// Adds the passes in front of a change.
     pub(super) fn add_to(&self, change: &Steps<'_>, plan: &mut Plan<'_>) {
         let max_count = change.problem.max_count;
         if max_count == 0 {
             return;
         }
-        let mut batch = *change;
-        (batch.problem.keys, batch.problem.values) = (self.batch_keys.into(), self.batch_values.into());
-        batch.problem.count = self.batch_count.into();
+        let batch = self.batch(change);
         let threads = change.profile().plain_threads;
         let groups = groups(threads, max_count);
         let push = HashCompactionPush {

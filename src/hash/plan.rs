@@ -80,10 +80,8 @@ enum Source {
     },
 }
 
-/// The addresses of a search for all keys of a batch.
+/// The addresses of the results of a search for all keys of a batch.
 struct Search {
-    keys: u64,
-    count: u64,
     values: u64,
     found: u64,
 }
@@ -103,10 +101,11 @@ pub(crate) struct Steps<'a> {
 }
 
 impl<'a> HashTable<'a> {
-    /// Lays out an operation in parts of scratch that `layout` allocates.
+    /// Lays out an operation in parts of scratch that `layout` allocates. A change replaces the arguments that name its
+    /// keys, if these come from elsewhere.
     pub(crate) fn new(
         planner: &'a HashPlanner,
-        info: &HashInfo,
+        info: &mut HashInfo,
         group: Group,
         scratch: u64,
         layout: &mut Layout,
@@ -128,59 +127,60 @@ impl<'a> HashTable<'a> {
 }
 
 impl<'a> Composition<'a> {
-    fn new(planner: &'a HashPlanner, info: &HashInfo, group: Group, scratch: u64, layout: &mut Layout) -> Result<Self> {
+    fn new(
+        planner: &'a HashPlanner,
+        info: &mut HashInfo,
+        group: Group,
+        scratch: u64,
+        layout: &mut Layout,
+    ) -> Result<Self> {
         let format = planner.format();
         let words = [format.key_words, format.value_words];
-        let mut items = *info;
+        let finds = format.operation == HashOperation::FindOrInsert;
+        let search = finds.then(|| Search::new(format, info));
         let mut requested = info.count.address;
         let source = match format.operation {
             HashOperation::Rehash => {
                 let cursor = layout.range(scratch, WORD)?.address;
                 requested = entries(info.source);
-                in_scratch(&mut items, words, requested, scratch, layout)?;
+                in_scratch(info, words, requested, scratch, layout)?;
                 let slices = format.slices_of(info.source_capacity);
                 let first_slices = format.first_slices(info);
                 Source::Table { cursor, address: info.source.address, slices, first_slices }
             }
             HashOperation::Resize => {
                 let decision = Decision::new(format, info, scratch, layout)?;
-                in_scratch(&mut items, words, decision.key_count(), scratch, layout)?;
+                in_scratch(info, words, decision.key_count(), scratch, layout)?;
                 // All keys of the table, if they are too many to move.
                 requested = entries(info.table);
                 Source::Resize { decision, cursor: layout.range(scratch, WORD)?.address }
             }
             HashOperation::EraseIf => {
                 let cursor = layout.range(scratch, WORD)?.address;
-                in_scratch(&mut items, [format.key_words, 0], cursor, scratch, layout)?;
+                in_scratch(info, [format.key_words, 0], cursor, scratch, layout)?;
                 requested = cursor;
                 Source::Selection { cursor, values: [info.min_value, info.max_value] }
             }
-            _ if format.stencil => Source::Stencil(Compaction::new(planner, &mut items, scratch, layout)?),
+            _ if format.stencil => Source::Stencil(Compaction::new(planner, info, scratch, layout)?),
             _ => Source::Batch,
         };
-        let mut change = Steps::new(planner, format.of_change(), &items, scratch);
+        let mut change = Steps::new(planner, format.of_change(), info, scratch);
         change.problem.requested = requested.into();
-        let change = Change::new(change, &items, group, layout)?;
-        let finds = format.operation == HashOperation::FindOrInsert;
-        Ok(Self { source, change, search: finds.then(|| Search::new(format, info)) })
+        let change = Change::new(change, info, group, layout)?;
+        Ok(Self { source, change, search })
     }
 }
 
 impl Search {
     fn new(format: &Format, info: &HashInfo) -> Self {
         let address = |range: Range| if range == Range::NONE { 0 } else { range.address };
-        Self {
-            keys: info.keys.address,
-            count: info.count.address,
-            values: if format.value_words == 0 { 0 } else { address(info.values_out) },
-            found: address(info.found),
-        }
+        Self { values: if format.value_words == 0 { 0 } else { address(info.values_out) }, found: address(info.found) }
     }
 
-    fn add_to(&self, change: &Steps<'_>, plan: &mut Plan<'_>) {
-        let mut search = change.as_operation(HashOperation::Find);
-        let problem = &mut search.problem;
-        (problem.keys, problem.count, problem.values) = (self.keys.into(), self.count.into(), self.values.into());
+    /// `batch`: the steps of a change of all keys.
+    fn add_to(&self, batch: &Steps<'_>, plan: &mut Plan<'_>) {
+        let mut search = batch.as_operation(HashOperation::Find);
+        search.problem.values = self.values.into();
         search.found = self.found;
         search.add_find(plan);
     }
@@ -528,7 +528,10 @@ impl PlanSource for Composition<'_> {
         }
         plan.append_behind(&self.change);
         if let Some(search) = &self.search {
-            search.add_to(change, plan);
+            match &self.source {
+                Source::Stencil(compaction) => search.add_to(&compaction.batch(change), plan),
+                _ => search.add_to(change, plan),
+            }
         }
     }
 }

@@ -230,7 +230,7 @@ impl Planner for HashPlanner {
     ) -> Result<HashTable<'a>> {
         let mut info = HashInfo::default();
         jobs.for_each(&mut |job| info = *job);
-        HashTable::new(self, &info, group, scratch, layout)
+        HashTable::new(self, &mut info, group, scratch, layout)
     }
 
     fn largest(&self, max_count: u32) -> HashInfo {
