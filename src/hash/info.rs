@@ -170,8 +170,7 @@ impl HashOperation {
 /// The parameters of [`crate::Hasher::new`]. The default: insertion into a set of `u32` keys.
 ///
 /// Hashers with the same key and value types, the same scheme, and the same `multimap` and `resizable` work on the same
-/// tables. The size of a table is
-/// [`crate::hash::table_size`].
+/// tables. The size of a table is [`crate::hash::table_size`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct HasherInfo {
     /// The key type: 32 to 128 bits. Keys are equal if their bits are.

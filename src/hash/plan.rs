@@ -112,16 +112,15 @@ impl<'a> HashTable<'a> {
     ) -> Result<Self> {
         let format = planner.format();
         check_groups(planner.handle().device().profile(), format, info)?;
-        let steps = |operation, info: &HashInfo| Steps::new(planner, format.with_operation(operation), info, scratch);
-        let operation = format.operation;
-        Ok(match operation {
+        let steps = |info: &HashInfo| Steps::new(planner, *format, info, scratch);
+        Ok(match format.operation {
             HashOperation::Count | HashOperation::Retrieve => {
-                Self::Values(ValuesOfKeys::new(steps(operation, info), info, layout)?)
+                Self::Values(ValuesOfKeys::new(steps(info), info, layout)?)
             }
-            HashOperation::Clear => Self::Constant(steps(operation, info).cleared(format.first_slices(info))),
-            _ if operation.exports() => Self::Export(Export::new(steps(operation, info), info, layout)?),
-            _ if operation.changes() => Self::Change(Composition::new(planner, info, group, scratch, layout)?),
-            _ => Self::Constant(steps(operation, info)),
+            HashOperation::Clear => Self::Constant(steps(info).cleared(format.first_slices(info))),
+            operation if operation.exports() => Self::Export(Export::new(steps(info), info, layout)?),
+            operation if operation.changes() => Self::Change(Composition::new(planner, info, group, scratch, layout)?),
+            _ => Self::Constant(steps(info)),
         })
     }
 }

@@ -102,7 +102,7 @@ impl Types {
 
     /// Whether tests fill tables of this type. The layer of GPU-assisted validation looks up the address of each key
     /// that a search compares, in a loop over all buffers, and lavapipe ends all loops of an invocation after 65,535
-    /// iterations: too few for a full linear table whose searches compare the keys of a batch.
+    /// iterations: too few for a full linear table if searches compare the keys of a batch.
     pub(crate) fn are_filled(self) -> bool {
         !(self.has_fingerprints() && very_brief())
     }

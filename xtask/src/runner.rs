@@ -78,7 +78,7 @@ pub(crate) fn minutes_long(minutes: u64) -> Duration {
 /// How many steps run at a time. At the ends of test binaries, a single step leaves cores idle.
 const WORKERS: usize = 2;
 
-/// The variable that tells tests how many threads to use.
+/// The environment variable with the number of test threads.
 pub(crate) const TEST_THREADS: &str = "RUST_TEST_THREADS";
 
 /// Test threads of each of these. Tests wait for threads of a CPU driver: as many as there are cores kept 1.4 of two

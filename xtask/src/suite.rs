@@ -333,7 +333,7 @@ fn configurations() -> Result<Vec<Configuration>> {
         });
     }
     // What each kernel touches is proven by the other steps' tests of kernels. The layer looks up each address in a
-    // loop over all buffers of the device, whose iterations count as well: so one test runs at a time, and nothing
+    // loop over all buffers of the device, and its iterations count as well: so one test runs at a time, and nothing
     // waits, with one thread and without the test of long waits. And it does not outlive a device that is kept. Random
     // problems use the kernels of the other tests.
     let mut alone = lavapipe(8)?;
