@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use ash::vk;
-use std::marker::PhantomData;
+use std::fmt::Debug;
 
 /// A range of device memory, named by address. It is aligned to its elements: to 4 bytes, or to the size of narrower
 /// keys.
@@ -116,6 +116,11 @@ pub(crate) trait Role: Copy + Eq + 'static {
 
 /// A role of a planner's enum. Its index is that of the variant.
 pub(crate) trait IndexedRole: Role {
+    /// An array with a range for each role.
+    type Ranges: AsRef<[Range]> + AsMut<[Range]> + Clone + Debug;
+    /// No range for any role.
+    const NO_RANGES: Self::Ranges;
+
     fn index(self) -> usize;
 }
 
@@ -152,8 +157,10 @@ macro_rules! roles {
         }
 
         impl $crate::core::memory::IndexedRole for $name {
+            type Ranges = [$crate::core::memory::Range; [$(Self::$role),*].len()];
+            const NO_RANGES: Self::Ranges = [$crate::core::memory::Range::NONE; [$(Self::$role),*].len()];
+
             fn index(self) -> usize {
-                const { assert!([$(Self::$role),*].len() <= $crate::core::memory::MAX_ROLES, "bounds lack a role") };
                 self as usize
             }
         }
@@ -189,10 +196,7 @@ pub(crate) struct Argument<R> {
 }
 
 /// Most arguments of a request that name memory.
-pub(crate) const MAX_ARGUMENTS: usize = 17;
-
-/// Most roles of a planner.
-pub(crate) const MAX_ROLES: usize = 18;
+pub(crate) const MAX_ARGUMENTS: usize = 18;
 
 /// The memory that a request names, without scratch. Members that it does not use may be missing.
 pub(crate) type Arguments<R> = ArrayVec<Argument<R>, MAX_ARGUMENTS>;
@@ -223,10 +227,7 @@ impl<R: Role> Argument<R> {
 
 /// The smallest ranges around the arguments of several requests, by the index of their roles.
 #[derive(Clone, Debug)]
-pub(crate) struct BoundingRanges<R> {
-    ranges: [Range; MAX_ROLES],
-    roles: PhantomData<R>,
-}
+pub(crate) struct BoundingRanges<R: IndexedRole>(R::Ranges);
 
 impl<R: IndexedRole> BoundingRanges<R> {
     /// Of one request.
@@ -239,20 +240,20 @@ impl<R: IndexedRole> BoundingRanges<R> {
     /// Includes another request of the same handle.
     pub(crate) fn grow(&mut self, arguments: &Arguments<R>) {
         for argument in arguments {
-            let bound = &mut self.ranges[argument.role.index()];
+            let bound = &mut self.0.as_mut()[argument.role.index()];
             *bound = bound.around(argument.range);
         }
     }
 
     /// None without such an argument.
     pub(crate) fn range(&self, role: R) -> Range {
-        self.ranges[role.index()]
+        self.0.as_ref()[role.index()]
     }
 }
 
-impl<R> Default for BoundingRanges<R> {
+impl<R: IndexedRole> Default for BoundingRanges<R> {
     fn default() -> Self {
-        Self { ranges: [Range::NONE; MAX_ROLES], roles: PhantomData }
+        Self(R::NO_RANGES)
     }
 }
 
