@@ -72,7 +72,7 @@ pub use core::memory::{Count, Range, Scratch, Timestamps};
 pub use device::{Device, DeviceFacts, DeviceInfo};
 pub use error::{Error, Result};
 #[cfg(feature = "hash")]
-pub use hash::{HashInfo, HashOperation, HashScheme, HashStatistics, Hasher, HasherInfo};
+pub use hash::{HashInfo, HashOpcode, HashOperation, HashScheme, HashStatistics, Hasher, HasherInfo};
 #[cfg(feature = "merge")]
 pub use merge::{
     ComparatorKernel, MergeInfo, MergeMethod, MergeOperation, MergeSegments, MergeSequence, Merger, MergerInfo,

@@ -19,6 +19,8 @@ mod layout;
 mod memory;
 #[path = "merge/problem.rs"]
 mod merge;
+#[path = "hash/mixed.rs"]
+mod mixed;
 #[path = "hash/model.rs"]
 mod model;
 #[path = "hash/multimaps.rs"]
@@ -85,6 +87,11 @@ fn main() -> ExitCode {
         stencils::sizes,
         stencils::full_tables,
         stencils::other_tables,
+        mixed::every_format,
+        mixed::sizes,
+        mixed::equal_keys,
+        mixed::full_tables,
+        mixed::other_tables,
         concurrent::concurrent_operations,
         concurrent::full_tables_without_reuse,
         concurrent::refusals,

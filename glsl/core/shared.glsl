@@ -146,6 +146,10 @@ const uint HASH_MAX = 5;
 const uint HASH_AND = 6;
 const uint HASH_OR = 7;
 const uint HASH_INCREMENT = 8;
+const uint OPCODE_FIND = 0;
+const uint OPCODE_INSERT = 1;
+const uint OPCODE_ASSIGN = 2;
+const uint OPCODE_ERASE = 3;
 const uint RESERVED_FLAGS = 5;
 const uint RESERVED_VALUES = 7;
 const uint STATISTICS_KEYS = 0;
@@ -575,6 +579,30 @@ struct HashTotalsPush {
     uvec2 scratch;
     uint totals;
     uint group_keys;
+};
+
+struct HashMixedProblem {
+    uvec2 keys;
+    uvec2 values;
+    uvec2 opcodes;
+    uvec2 count;
+    uvec2 values_out;
+    uvec2 found;
+    uint max_count;
+};
+
+struct HashMixedPush {
+    HashMixedProblem problem;
+    uvec2 scratch;
+    uint hashes;
+    uint elements;
+    uint totals;
+    uint had_keys;
+    uint before;
+    uint erased;
+    uint assigned;
+    uint keys;
+    uint values;
 };
 
 struct HashStatisticsProblem {

@@ -50,8 +50,8 @@ const uint OWN_BUCKETS = THREADS / SLOTS;
 uint own_place(uint k) { return place_of(thread_id()) + k * OWN_BUCKETS; }
 uint own_bucket(uint k) { return thread_id() / SLOTS + k * OWN_BUCKETS; }
 
-// The index of an item in the caller's arrays.
-uint index_at(uint position) { return BEGIN_BIT == 32 ? position : Words(args.payload).v[position]; }
+// The index of an item in the caller's arrays. Items that need no sort are in their order.
+uint index_at(uint position) { return is_null(args.payload) ? position : Words(args.payload).v[position]; }
 
 void key_at(uint position, out uint key[KEY_WORDS]) {
     if (HASH_IS_KEY) unhash_key(hash_at(position), second_hash_at(position), key);

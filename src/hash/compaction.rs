@@ -35,8 +35,7 @@ impl Compaction {
         let count = layout.range(scratch, WORD)?.address;
         let totals = layout.range(scratch, u64::from(groups) * WORD)?.address;
         let value_words = if format.operation.reads_values() { format.value_words } else { 0 };
-        let batch_values = if value_words == 0 { 0 } else { items.values.address };
-        let (batch_keys, batch_count) = (items.keys.address, items.count.address);
+        let (batch_keys, batch_values, batch_count) = (items.keys.address, items.values.address, items.count.address);
         in_scratch(items, [format.key_words, value_words], count, scratch, layout)?;
         Ok(Self { batch_keys, batch_values, batch_count, count, totals })
     }
@@ -44,7 +43,9 @@ impl Compaction {
     /// The steps of a change of all keys of the batch, by those of the change of the selected keys.
     pub(super) fn batch<'a>(&self, change: &Steps<'a>) -> Steps<'a> {
         let mut batch = *change;
-        (batch.problem.keys, batch.problem.values) = (self.batch_keys.into(), self.batch_values.into());
+        batch.problem.keys = self.batch_keys.into();
+        let moves_values = change.format().value_words != 0 && change.format().operation.reads_values();
+        batch.problem.values = if moves_values { self.batch_values } else { 0 }.into();
         batch.problem.count = self.batch_count.into();
         batch
     }
@@ -58,6 +59,7 @@ impl Compaction {
         let batch = self.batch(change);
         let threads = change.profile().plain_threads;
         let groups = groups(threads, max_count);
+        let values = if batch.values().1.size == 0 { batch.values() } else { change.values() };
         let push = HashCompactionPush {
             problem: HashCompactionProblem {
                 keys: batch.problem.keys,
@@ -68,7 +70,7 @@ impl Compaction {
             },
             scratch: change.scratch.into(),
             keys: part_number(change.scratch, change.keys().1),
-            values: part_number(change.scratch, change.values().1),
+            values: part_number(change.scratch, values.1),
             totals: change.part_number(self.totals),
         };
         let totals_range = Range::new(self.totals, u64::from(groups) * WORD);
@@ -85,7 +87,7 @@ impl Compaction {
         };
         sum.add_to(&batch, plan);
         let items = set(plan, &[batch.keys(), batch.values()]);
-        let selected = set(plan, &[("selected_keys", change.keys().1), ("selected_values", change.values().1)]);
+        let selected = set(plan, &[("selected_keys", change.keys().1), ("selected_values", values.1)]);
         let reads = stencil.union(items).union(totals);
         change.add_pass(plan, Kernel::HashCompaction, threads, groups, [reads, selected], &push);
     }

@@ -56,6 +56,18 @@ impl Format {
         if info.stencil && !info.operation.reads_keys() {
             return malformed("flags", format!("{:?} has no keys that a stencil can select", info.operation));
         }
+        if info.operation == HashOperation::Mixed && info.stencil {
+            return malformed(
+                "flags",
+                "Mixed has no stencil: keys that it would not select have the opcode Find".into(),
+            );
+        }
+        if info.operation == HashOperation::Mixed && key_words > 2 {
+            return malformed(
+                "keyType",
+                format!("mixed batches have keys of at most 8 bytes, not of {}", 4 * key_words),
+            );
+        }
         if info.operation == HashOperation::Retrieve && value_words == 0 {
             return malformed("valueType", "a set has no values to be retrieved".into());
         }
@@ -127,6 +139,7 @@ impl Format {
                 self.with_operation(HashOperation::Insert)
             }
             HashOperation::EraseIf => self.with_operation(HashOperation::Erase),
+            HashOperation::Mixed => self.with_operation(HashOperation::Assign),
             _ => *self,
         }
     }
@@ -157,10 +170,25 @@ impl Format {
         1 << self.begin_bit().map_or(0, |bit| u32::BITS - bit)
     }
 
+    /// The sort of a batch by its hashes, if the operation needs one. A change sorts by their first bits.
+    pub(crate) fn sort(&self) -> Option<SorterInfo> {
+        if self.operation == HashOperation::Mixed {
+            let (key, _) = self.hashes();
+            let value = ValueType::U32;
+            return Some(SorterInfo { key, value, max_count: self.max_count, ..SorterInfo::keys() });
+        }
+        let begin_bit = self.begin_bit().filter(|_| self.operation.changes());
+        begin_bit.map(|begin_bit| self.of_change().sorter(begin_bit))
+    }
+
+    /// The hashes of a key as a number, and the bits below the first hash.
+    fn hashes(&self) -> (KeyType, u32) {
+        if self.hash_words() == 2 { (KeyType::U64, 32) } else { (KeyType::U32, 0) }
+    }
+
     /// The sort of a batch by the first bits of its hashes.
     pub(crate) fn sorter(&self, begin_bit: u32) -> SorterInfo {
-        // The first hash is the high word of two.
-        let (key, below) = if self.hash_words() == 2 { (KeyType::U64, 32) } else { (KeyType::U32, 0) };
+        let (key, below) = self.hashes();
         let info = SorterInfo { key, begin_bit: begin_bit + below, max_count: self.max_count, ..SorterInfo::keys() };
         if self.is_by_index() {
             return SorterInfo { value: ValueType::Index, ..info };
@@ -278,7 +306,10 @@ fn check_multimap(info: &HasherInfo) -> Result<()> {
     if concurrent {
         return malformed("multimaps have no concurrent operations".into());
     }
-    let by_key = matches!(operation, HashOperation::Assign | HashOperation::FindOrInsert | HashOperation::EraseIf);
+    let by_key = matches!(
+        operation,
+        HashOperation::Assign | HashOperation::FindOrInsert | HashOperation::EraseIf | HashOperation::Mixed
+    );
     if by_key || operation.combines() {
         malformed(format!("{operation:?} is not available for multimaps"))
     } else {

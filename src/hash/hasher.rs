@@ -33,7 +33,8 @@ pub struct HashInfo {
     /// both, [`Range::NONE`]: values are not wanted. Otherwise not used.
     pub values: Range,
     /// For [`crate::HashOperation::FindOrInsert`]: `count.max` values. The device writes the value that the table has
-    /// for each key, or all ones if the key found no slot. For [`crate::HashOperation::Retrieve`]: `max_values` values.
+    /// for each key, or all ones if the key found no slot. For [`crate::HashOperation::Mixed`]: the same, of the value
+    /// before the operation of the key, or all ones if there was none. For [`crate::HashOperation::Retrieve`]: `max_values` values.
     /// [`Range::NONE`]: not wanted.
     pub values_out: Range,
     /// For [`crate::HashOperation::Retrieve`]: the number of values that `values_out` has room for. Values beyond it
@@ -42,6 +43,9 @@ pub struct HashInfo {
     /// For [`crate::HashOperation::Retrieve`]: room for `count.max + 1` words. The device writes the index of the first
     /// value of each key of the batch, and behind the last one the number of all values, at most 2^32 - 1.
     pub offsets: Range,
+    /// For [`crate::HashOperation::Mixed`]: `count.max` words. The device reads the operation of each key: a
+    /// [`crate::HashOpcode`].
+    pub opcodes: Range,
     /// For [`crate::HashOperation::Count`]: room for `count.max` words. The device writes the number of values of each
     /// key.
     pub counts: Range,
@@ -62,15 +66,16 @@ pub struct HashInfo {
     pub min_value: u64,
     /// As `min_value`, the largest one.
     pub max_value: u64,
-    /// For a search, and for [`crate::HashOperation::FindOrInsert`]: `count.max` bits, rounded up to whole words. Bit
-    /// `i % 32` of word `i / 32` is set if the table has key `i`, after the insertion if there is one.
-    /// [`Range::NONE`]: not wanted.
+    /// For a search, for [`crate::HashOperation::FindOrInsert`] and for [`crate::HashOperation::Mixed`]: `count.max`
+    /// bits, rounded up to whole words. Bit `i % 32` of word `i / 32` is set if the table has key `i`: after the
+    /// insertion if there is one, and before the operation of the key of a mixed batch. [`Range::NONE`]: not wanted.
     pub found: Range,
     /// For hashers with [`HasherInfo::stencil`]: `count.max` bits, rounded up to whole words. Key `i` is selected if
     /// bit `i % 32` of word `i / 32` is set. Otherwise not used.
     pub stencil: Range,
     /// For insertions, which are all operations that insert keys: room for `count.max` keys. The device writes the keys
-    /// that found no slot, in any order; of equal keys of the batch, each one. [`Range::NONE`]: not wanted.
+    /// that found no slot, in any order; of equal keys of the batch, each one, but of a mixed batch one.
+    /// [`Range::NONE`]: not wanted.
     pub leftover_keys: Range,
     /// As `leftover_keys`, their values. Not used by [`crate::HashOperation::Increment`].
     pub leftover_values: Range,

@@ -1,6 +1,7 @@
 //! The parameters of a hasher.
 
 use crate::core::handle::Options;
+use crate::shared::{OPCODE_ASSIGN, OPCODE_ERASE, OPCODE_FIND, OPCODE_INSERT};
 use crate::{KeyType, ValueType};
 
 /// How a table finds the slots of keys.
@@ -72,11 +73,35 @@ pub enum HashOperation {
     /// Changes the number of slots of a resizable table ([`HasherInfo::resizable`]) if it is too full or too empty. The
     /// device decides: see [`crate::HashInfo::reserve`].
     Resize,
+    /// Finds, inserts, assigns or erases each key, as its opcode says ([`crate::HashInfo::opcodes`]): as if in the order
+    /// of the batch. Writes for each key whether the table had it before its operation, and the value. Keys have at
+    /// most 8 bytes.
+    Mixed,
+}
+
+/// The operation of a key in a batch of [`HashOperation::Mixed`]: a word, of which the other bits are not read.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum HashOpcode {
+    /// Nothing: the result says what the table has.
+    #[default]
+    Find = OPCODE_FIND,
+    /// Inserts the key with its value. A key of the table keeps its value.
+    Insert = OPCODE_INSERT,
+    /// Inserts the key with its value, or replaces the value that the table has.
+    Assign = OPCODE_ASSIGN,
+    /// Removes the key.
+    Erase = OPCODE_ERASE,
+}
+
+impl HashOpcode {
+    /// All opcodes.
+    pub const ALL: [Self; 4] = [Self::Find, Self::Insert, Self::Assign, Self::Erase];
 }
 
 impl HashOperation {
     /// All operations.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Clear,
         Self::Insert,
         Self::Assign,
@@ -97,6 +122,7 @@ impl HashOperation {
         Self::EraseIf,
         Self::ExportIf,
         Self::Resize,
+        Self::Mixed,
     ];
 
     /// Whether the operation applies a batch of keys to the table.
@@ -135,6 +161,11 @@ impl HashOperation {
         self.has_keys() && !self.exports()
     }
 
+    /// Whether the operation writes which keys of the batch the table has.
+    pub const fn finds(self) -> bool {
+        matches!(self, Self::Find | Self::FindOrInsert | Self::Mixed)
+    }
+
     /// Whether the operation writes keys of the table.
     pub const fn exports(self) -> bool {
         matches!(self, Self::Export | Self::ExportIf)
@@ -162,7 +193,7 @@ impl HashOperation {
 
     /// Whether the operation combines the values of equal keys.
     pub(crate) const fn combines(self) -> bool {
-        let is_simple = matches!(self, Self::Insert | Self::Assign | Self::FindOrInsert);
+        let is_simple = matches!(self, Self::Insert | Self::Assign | Self::FindOrInsert | Self::Mixed);
         self.inserts() && !is_simple && !matches!(self, Self::Rehash | Self::Resize)
     }
 }

@@ -38,6 +38,11 @@ shared_constants! {
     const HASH_OR = 7;
     /// As `HASH_ADD`, of ones.
     const HASH_INCREMENT = 8;
+    /// Operations of the keys of a mixed batch: the public `HashOpcode`.
+    const OPCODE_FIND = 0;
+    const OPCODE_INSERT = 1;
+    const OPCODE_ASSIGN = 2;
+    const OPCODE_ERASE = 3;
     /// The words of the header from which on it has `reserved`, and the values of the two reserved keys: four words
     /// each.
     const RESERVED_FLAGS = 5;
@@ -178,6 +183,44 @@ shared_structs! {
         totals: u32,
         /// Keys of a workgroup.
         group_keys: u32,
+    }
+
+    /// A batch with an operation for each key.
+    struct HashMixedProblem {
+        keys: Address,
+        /// The values of the keys; null for sets.
+        values: Address,
+        /// A word for each key: its operation (`OPCODE_FIND`).
+        opcodes: Address,
+        count: Address,
+        /// Receives the value of each key before its operation; may be null.
+        values_out: Address,
+        /// Receives a bit for each key: whether the table has it before its operation; may be null.
+        found: Address,
+        max_count: u32,
+    }
+
+    /// Push constants of the kernels of mixed batches.
+    struct HashMixedPush {
+        problem: HashMixedProblem,
+        scratch: Address,
+        /// Part of scratch: the first hash of each key, or both of a key of two words. They are sorted.
+        hashes: u32,
+        /// Part of scratch: an element for each key, in the order of the hashes. See glsl/hash/mixed.glsl.
+        elements: u32,
+        /// Part of scratch: two words for each tile of elements: see glsl/hash/mixed_scan.comp.
+        totals: u32,
+        /// Part of scratch: a bit for each key: whether the table has it before the batch.
+        had_keys: u32,
+        /// Part of scratch: for each key, the composition of its operations before this one.
+        before: u32,
+        /// Parts of scratch: a bit for each element in the order of the hashes: whether its key is erased, and whether
+        /// a value is assigned to it.
+        erased: u32,
+        assigned: u32,
+        /// Parts of scratch: these keys, and the assigned values, in the order of the hashes.
+        keys: u32,
+        values: u32,
     }
 
     /// The statistics of a table.
@@ -400,6 +443,26 @@ macro_rules! folder_kernels {
                 HashCompaction = "hash_compaction",
                     push HashCompactionPush, memory [],
                     [Threads, Lanes, KeyWords, ValueWords];
+                /// Writes the elements of a mixed batch, and the hashes of its keys.
+                HashMixedElements = "hash_mixed_elements",
+                    push HashMixedPush, memory [],
+                    [Threads, Lanes, Items, KeyWords];
+                /// Composes the elements of each tile.
+                HashMixedReduce = "hash_mixed_reduce",
+                    push HashMixedPush, memory [],
+                    [Threads, Lanes, Items, KeyWords];
+                /// Scans the compositions of the tiles.
+                HashMixedSpine = "hash_mixed_spine",
+                    push HashMixedPush, memory [],
+                    [Threads, Lanes, Items];
+                /// Scans the elements of a mixed batch, and decides the change of each key.
+                HashMixedScan = "hash_mixed_scan",
+                    push HashMixedPush, memory [],
+                    [Threads, Lanes, Items, KeyWords, ValueWords];
+                /// Writes what the table has for each key before its operation.
+                HashMixedResults = "hash_mixed_results",
+                    push HashMixedPush, memory [],
+                    [Threads, Lanes, ValueWords];
                 /// Writes the values of each key of a batch in a multimap.
                 HashLinearRetrieve = "hash_linear_retrieve",
                     push HashValuesPush, memory [HashHeader],

@@ -30,10 +30,21 @@ impl<'a> LinearChange<'a> {
     pub(super) fn steps(&self) -> &Steps<'a> {
         &self.steps
     }
+
+    /// Another change in the same parts of scratch.
+    pub(super) fn with_steps(&self, steps: Steps<'a>) -> Self {
+        Self { steps, ..*self }
+    }
 }
 
 impl PlanSource for LinearChange<'_> {
     fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
+        self.add_passes(plan);
+    }
+}
+
+impl LinearChange<'_> {
+    pub(super) fn add_passes(&self, plan: &mut Plan<'_>) {
         let is_empty = self.steps.problem.max_count == 0;
         match self.steps.format().operation {
             HashOperation::Erase => {

@@ -19,6 +19,7 @@ mod info;
 #[cfg(rustfmt)]
 mod interface;
 mod linear;
+mod mixed;
 mod plan;
 mod planner;
 mod resize;
@@ -44,6 +45,6 @@ pub const MULTIMAP_GLSL: &str = include_str!("../../glsl/lib/trommel_hash_multim
 
 pub use format::table_size;
 pub use hasher::{HashInfo, Hasher};
-pub use info::{HashOperation, HashScheme, HasherInfo};
+pub use info::{HashOpcode, HashOperation, HashScheme, HasherInfo};
 pub use saved::check_table;
 pub use statistics::HashStatistics;

@@ -5,9 +5,10 @@ use super::export::Export;
 use super::format::Format;
 use super::hasher::HashInfo;
 use super::linear::LinearChange;
+use super::mixed::Mixed;
 use super::planner::{Group, HashPlanner};
 use super::resize::Decision;
-use super::slices::BucketedChange;
+use super::slices::{BucketedChange, Slices};
 use super::statistics::HashStatistics;
 use super::values::ValuesOfKeys;
 use super::{HashOperation, HashScheme};
@@ -39,6 +40,7 @@ pub(crate) enum HashTable<'a> {
     Constant(Steps<'a>),
     Export(Export<'a>),
     Change(Composition<'a>),
+    Mixed(Mixed<'a>),
     Values(ValuesOfKeys<'a>),
 }
 
@@ -53,6 +55,12 @@ pub(crate) struct Composition<'a> {
 #[allow(clippy::large_enum_variant, reason = "as above")]
 pub(crate) enum Change<'a> {
     Bucketed(BucketedChange<'a>),
+    Linear(LinearChange<'a>),
+}
+
+/// A change by items in the order of their hashes: it needs no sort.
+pub(super) enum OrderedChange<'a> {
+    Bucketed(Slices<'a>),
     Linear(LinearChange<'a>),
 }
 
@@ -81,9 +89,9 @@ enum Source {
 }
 
 /// The addresses of the results of a search for all keys of a batch.
-struct Search {
-    values: u64,
-    found: u64,
+pub(super) struct Search {
+    pub(super) values: u64,
+    pub(super) found: u64,
 }
 
 /// What all operations have in common.
@@ -118,6 +126,7 @@ impl<'a> HashTable<'a> {
                 Self::Values(ValuesOfKeys::new(steps(info), info, layout)?)
             }
             HashOperation::Clear => Self::Constant(steps(info).cleared(format.first_slices(info))),
+            HashOperation::Mixed => Self::Mixed(Mixed::new(planner, info, group, scratch, layout)?),
             operation if operation.exports() => Self::Export(Export::new(steps(info), info, layout)?),
             operation if operation.changes() => Self::Change(Composition::new(planner, info, group, scratch, layout)?),
             _ => Self::Constant(steps(info)),
@@ -171,13 +180,13 @@ impl<'a> Composition<'a> {
 }
 
 impl Search {
-    fn new(format: &Format, info: &HashInfo) -> Self {
+    pub(super) fn new(format: &Format, info: &HashInfo) -> Self {
         let address = |range: Range| if range == Range::NONE { 0 } else { range.address };
         Self { values: if format.value_words == 0 { 0 } else { address(info.values_out) }, found: address(info.found) }
     }
 
     /// `batch`: the steps of a change of all keys.
-    fn add_to(&self, batch: &Steps<'_>, plan: &mut Plan<'_>) {
+    pub(super) fn add_to(&self, batch: &Steps<'_>, plan: &mut Plan<'_>) {
         let mut search = batch.as_operation(HashOperation::Find);
         search.problem.values = self.values.into();
         search.found = self.found;
@@ -218,6 +227,38 @@ impl<'a> Change<'a> {
         match self {
             Self::Bucketed(change) => change.steps(),
             Self::Linear(change) => change.steps(),
+        }
+    }
+}
+
+impl<'a> OrderedChange<'a> {
+    pub(super) fn new(steps: Steps<'a>, info: &HashInfo, layout: &mut Layout) -> Result<Self> {
+        Ok(match steps.format().scheme {
+            HashScheme::Bucketed => Self::Bucketed(Slices::ordered(steps, info, layout)?),
+            HashScheme::Linear => Self::Linear(LinearChange::new(steps, layout)?),
+        })
+    }
+
+    pub(super) fn steps(&self) -> &Steps<'a> {
+        match self {
+            Self::Bucketed(change) => change.steps(),
+            Self::Linear(change) => change.steps(),
+        }
+    }
+
+    /// Another change of as many items in the same parts of scratch. It has no status and no leftover items.
+    pub(super) fn with_operation(&self, operation: HashOperation) -> Self {
+        let steps = self.steps().as_operation(operation);
+        match self {
+            Self::Bucketed(change) => Self::Bucketed(change.with_steps(steps)),
+            Self::Linear(change) => Self::Linear(change.with_steps(steps)),
+        }
+    }
+
+    pub(super) fn add_passes(&self, plan: &mut Plan<'_>) {
+        match self {
+            Self::Bucketed(change) => change.add_passes(plan),
+            Self::Linear(change) => change.add_passes(plan),
         }
     }
 }
@@ -271,7 +312,7 @@ fn problem(format: &Format, info: &HashInfo) -> HashProblem {
 }
 
 impl<'a> Steps<'a> {
-    fn new(planner: &'a HashPlanner, format: Format, info: &HashInfo, scratch: u64) -> Self {
+    pub(super) fn new(planner: &'a HashPlanner, format: Format, info: &HashInfo, scratch: u64) -> Self {
         let when = |is_used: bool, range: Range| if is_used && range != Range::NONE { range.address } else { 0 };
         let found = when(format.operation == HashOperation::Find, info.found);
         let stencil = when(format.stencil, info.stencil);
@@ -320,7 +361,6 @@ impl<'a> Steps<'a> {
         push: &impl SharedStruct,
     ) {
         let (profile, format) = (self.profile(), self.format());
-        let begin_bit = self.planner.sort().and(format.begin_bit()).unwrap_or(u32::BITS);
         let is_free = profile.emulated_subgroups && kernel.emulated(true) == kernel;
         let lanes = if is_free { 0 } else { profile.lanes };
         let variant = Variant::new(kernel.emulated(profile.emulated_subgroups), |constant| match constant {
@@ -329,7 +369,7 @@ impl<'a> Steps<'a> {
             Constant::Items => STREAMED_ITEMS,
             Constant::KeyWords => format.key_words,
             Constant::ValueWords => format.value_words,
-            Constant::BeginBit => begin_bit,
+            Constant::BeginBit => format.begin_bit().unwrap_or(u32::BITS),
             Constant::Change => format.change(),
             Constant::Concurrent => format.concurrent.into(),
             Constant::Multimap => format.multimap.into(),
@@ -550,6 +590,7 @@ impl PlanSource for HashTable<'_> {
             Self::Constant(steps) => steps.add_to(plan),
             Self::Export(export) => export.add_to(plan),
             Self::Change(composition) => composition.add_to(plan),
+            Self::Mixed(mixed) => mixed.add_to(plan),
             Self::Values(values) => values.add_to(plan),
         }
         plan.name = "hash";

@@ -23,6 +23,7 @@ roles! {
         ValuesOut = "valuesOut",
         Offsets = "offsets",
         Counts = "counts",
+        Opcodes = "opcodes",
         Source = "source",
         Found = "found",
         Stencil = "stencil",
@@ -46,8 +47,7 @@ pub(crate) struct HashPlanner {
     handle: Handle,
     format: Format,
     batches: bool,
-    /// The sort of a batch by the first bits of its hashes, if several workgroups apply it. A planner without
-    /// pipelines: they are the handle's.
+    /// The sort of a batch by its hashes: see [`Format::sort`]. A planner without pipelines: they are the handle's.
     sort: Operation<Sorting>,
     sorts: bool,
 }
@@ -55,10 +55,9 @@ pub(crate) struct HashPlanner {
 impl HashPlanner {
     /// Creates every pipeline that the operation may need, or names them for [`Handle::compile`].
     pub(crate) fn new(device: &Device, format: Format, Options { batches, deferred }: Options) -> Result<Self> {
-        let begin_bit = format.begin_bit().filter(|_| format.operation.changes());
-        let sorter = format.of_change().sorter(begin_bit.unwrap_or(0)).format()?;
-        let sort = Operation::part(device, sorter, Sorting);
-        let mut planner = Self { handle: Handle::new(device), format, batches, sort, sorts: begin_bit.is_some() };
+        let sorter = format.sort();
+        let sort = Operation::part(device, sorter.unwrap_or_default().format()?, Sorting);
+        let mut planner = Self { handle: Handle::new(device), format, batches, sort, sorts: sorter.is_some() };
         planner.handle = Handle::complete(&planner, planner.variants()?, deferred)?;
         Ok(planner)
     }
@@ -112,7 +111,7 @@ impl Planner for HashPlanner {
         let word = |address| Range::new(address, if address == 0 { 0 } else { 4 });
         let when = |is_used: bool, range: Range| if is_used { range } else { Range::NONE };
         let is_retrieval = operation == HashOperation::Retrieve;
-        let finds = matches!(operation, HashOperation::Find | HashOperation::FindOrInsert);
+        let is_mixed = operation == HashOperation::Mixed;
         let is_export = operation.exports();
         let values =
             if operation.writes_values() { wanted(info.values, value_words) } else { array(info.values, value_words) };
@@ -120,7 +119,7 @@ impl Planner for HashPlanner {
         let found = if info.found == Range::NONE { Range::NONE } else { bits(info.found) };
         let [has_keys, has_count] = [operation.has_keys(), operation.has_count()];
         let values_out = match operation {
-            HashOperation::FindOrInsert => wanted(info.values_out, value_words),
+            HashOperation::FindOrInsert | HashOperation::Mixed => wanted(info.values_out, value_words),
             HashOperation::Retrieve if info.values_out != Range::NONE => {
                 Range::new(info.values_out.address, u64::from(info.max_values) * u64::from(4 * value_words))
             }
@@ -138,8 +137,9 @@ impl Planner for HashPlanner {
             (HashRole::ValuesOut, values_out, true),
             (HashRole::Offsets, when(is_retrieval, offsets), true),
             (HashRole::Counts, when(operation == HashOperation::Count, array(info.counts, 1)), true),
+            (HashRole::Opcodes, when(is_mixed, array(info.opcodes, 1)), false),
             (HashRole::Source, when(operation == HashOperation::Rehash, source), false),
-            (HashRole::Found, when(finds, found), true),
+            (HashRole::Found, when(operation.finds(), found), true),
             (HashRole::Stencil, when(self.format.stencil, bits(info.stencil)), false),
             (HashRole::LeftoverKeys, when(inserts, wanted(info.leftover_keys, key_words)), true),
             (HashRole::LeftoverValues, when(has_leftover_values, wanted(info.leftover_values, value_words)), true),
@@ -198,6 +198,7 @@ impl Planner for HashPlanner {
             (HashRole::ValuesOut, info.values_out, 4, if is_retrieval { None } else { max_count }),
             (HashRole::Offsets, info.offsets, 4, max_count),
             (HashRole::Counts, info.counts, 4, max_count),
+            (HashRole::Opcodes, info.opcodes, 4, max_count),
             (HashRole::Source, info.source, 16, None),
             (HashRole::Found, info.found, 4, max_count),
             (HashRole::Stencil, info.stencil, 4, max_count),

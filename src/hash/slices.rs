@@ -24,12 +24,13 @@ pub(crate) struct BucketedChange<'a> {
 }
 
 /// The passes of a change, but for those of the sort.
-struct Slices<'a> {
+pub(super) struct Slices<'a> {
     steps: Steps<'a>,
     parts: Parts,
 }
 
 /// Addresses of the parts of scratch.
+#[derive(Clone, Copy)]
 struct Parts {
     hashes: u64,
     sorted_hashes: u64,
@@ -38,12 +39,37 @@ struct Parts {
     spilled: u64,
     moved: u64,
     state: u64,
-    /// None without a sort.
+    /// None with a single slice.
     bins: Option<u64>,
 }
 
 impl<'a> BucketedChange<'a> {
     pub(super) fn new(steps: Steps<'a>, info: &HashInfo, group: Group, layout: &mut Layout) -> Result<Self> {
+        let sort = steps.planner.sort();
+        let (slices, items) = Slices::new(steps, info, sort.is_some(), layout)?;
+        let scratch = slices.steps.scratch;
+        let sort = sort.map(|sort| sort.lay_out_part(group, items, scratch, layout)).transpose()?;
+        Ok(Self { slices, sort })
+    }
+}
+
+impl<'a> Slices<'a> {
+    /// Lays out a change of items in the order of their hashes.
+    pub(super) fn ordered(steps: Steps<'a>, info: &HashInfo, layout: &mut Layout) -> Result<Self> {
+        Ok(Self::new(steps, info, false, layout)?.0)
+    }
+
+    /// Another change in the same parts of scratch.
+    pub(super) fn with_steps(&self, steps: Steps<'a>) -> Self {
+        Self { steps, parts: self.parts }
+    }
+
+    pub(super) fn steps(&self) -> &Steps<'a> {
+        &self.steps
+    }
+
+    /// Lays out all parts but for those of the sort, whose items are returned.
+    fn new(steps: Steps<'a>, info: &HashInfo, sorts: bool, layout: &mut Layout) -> Result<(Self, Items)> {
         let (format, scratch) = (*steps.format(), steps.scratch);
         let words = u64::from(info.count.max);
         let mut part = |words: u64| layout.range(scratch, words * WORD);
@@ -51,26 +77,23 @@ impl<'a> BucketedChange<'a> {
         let hashes = part(hash_words)?;
         let [spilled, moved] = [part(words.div_ceil(32))?, part(words.div_ceil(32))?];
         let state = part(STATE_WORDS)?;
-        let (mut sorted_hashes, mut payload, mut sort, mut bins) = (hashes, Range::NONE, None, None);
-        if let Some(planner) = steps.planner.sort() {
-            bins = Some(part(u64::from(format.bins()) + 1)?.address);
-            let mut items = Items { count: info.count, keys: hashes, ..Items::default() };
-            if format.is_by_index() {
-                payload = part(words)?;
-                items.values = payload;
-            } else if format.value_words != 0 && format.operation.reads_values() {
-                (sorted_hashes, payload) = (part(hash_words)?, part(words)?);
-                items.values = Range::new(info.values.address, words * WORD);
-                (items.keys_out, items.values_out) = (sorted_hashes, payload);
-            }
-            sort = Some(planner.lay_out_part(group, items, scratch, layout)?);
+        let bins = if format.begin_bit().is_some() { Some(part(u64::from(format.bins()) + 1)?.address) } else { None };
+        let (mut sorted_hashes, mut payload) = (hashes, Range::NONE);
+        let mut items = Items { count: info.count, keys: hashes, ..Items::default() };
+        if sorts && format.is_by_index() {
+            payload = part(words)?;
+            items.values = payload;
+        } else if sorts && format.value_words != 0 && format.operation.reads_values() {
+            (sorted_hashes, payload) = (part(hash_words)?, part(words)?);
+            items.values = Range::new(info.values.address, words * WORD);
+            (items.keys_out, items.values_out) = (sorted_hashes, payload);
         }
         let payload = Some(payload).filter(|part| *part != Range::NONE).map(|part| part.address);
         // Parts without bytes are not accessed.
         let [hashes, sorted_hashes, spilled, moved, state] = [hashes, sorted_hashes, spilled, moved, state]
             .map(|part| if part == Range::NONE { scratch } else { part.address });
         let parts = Parts { hashes, sorted_hashes, payload, spilled, moved, state, bins };
-        Ok(Self { slices: Slices { steps, parts }, sort })
+        Ok((Self { steps, parts }, items))
     }
 }
 
@@ -86,8 +109,12 @@ impl Slices<'_> {
         HashPush {
             problem: steps.problem,
             scratch: steps.scratch.into(),
-            // Without a sort, the values are in the caller's order.
-            payload: parts.payload.map_or(steps.problem.values, Into::into),
+            payload: match parts.payload {
+                Some(part) => part.into(),
+                // Without a sort, the items are in the caller's order.
+                None if steps.format().is_by_index() => 0u64.into(),
+                None => steps.problem.values,
+            },
             hashes: steps.part_number(parts.hashes),
             sorted_hashes: steps.part_number(parts.sorted_hashes),
             spilled: steps.part_number(parts.spilled),
@@ -113,7 +140,7 @@ impl Slices<'_> {
         ("state", Range::new(self.parts.state, STATE_WORDS * WORD))
     }
 
-    /// Without bytes if there is no sort.
+    /// Without bytes if there is a single slice.
     fn bins(&self) -> (&'static str, Range) {
         let bytes = (u64::from(self.steps.format().bins()) + 1) * WORD;
         ("bins", self.parts.bins.map_or(Range::NONE, |bins| Range::new(bins, bytes)))
@@ -166,15 +193,28 @@ impl Slices<'_> {
     }
 }
 
-/// The part behind the sort.
-impl PlanSource for Slices<'_> {
-    fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
+impl Slices<'_> {
+    /// Adds the passes of a change without a sort.
+    pub(super) fn add_passes(&self, plan: &mut Plan<'_>) {
+        self.add_keys(plan);
+        self.add_sorted(plan);
+    }
+
+    /// Adds the passes behind a sort.
+    fn add_sorted(&self, plan: &mut Plan<'_>) {
         if self.steps.problem.max_count != 0 {
             if self.parts.bins.is_some() {
                 self.add_bins(plan);
             }
             self.add_slices(plan);
         }
+    }
+}
+
+/// The part behind the sort.
+impl PlanSource for Slices<'_> {
+    fn add_to<'p>(&'p self, plan: &mut Plan<'p>) {
+        self.add_sorted(plan);
     }
 }
 

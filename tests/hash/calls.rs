@@ -21,8 +21,9 @@ pub(crate) fn handles(place: &Place) -> Vec<Box<dyn Handle + '_>> {
     let small = HasherInfo { max_capacity: 1024, ..pairs };
     let medium = HasherInfo { max_capacity: 1 << 18, ..pairs };
     let by_index = HasherInfo { key: KeyType::U64, value: ValueType::Bytes(8), ..pairs };
-    use HashOperation::{Add, Erase, EraseIf, Find, FindOrInsert, Insert, Rehash, Resize};
-    let linear = [Insert, Find, Erase, Add, FindOrInsert, Rehash, EraseIf].map(|operation| pairs.operation(operation));
+    use HashOperation::{Add, Erase, EraseIf, Find, FindOrInsert, Insert, Mixed, Rehash, Resize};
+    let linear =
+        [Insert, Find, Erase, Add, FindOrInsert, Rehash, EraseIf, Mixed].map(|operation| pairs.operation(operation));
     let linear = linear.map(HasherInfo::linear);
     let multimaps = [Insert, Erase, Find, Rehash].map(|operation| multimap.operation(operation));
     let stencil = pairs.stencil();
@@ -67,6 +68,7 @@ impl<'a> Hashers<'a> {
             HashOperation::EraseIf => TrmHashOperation::EraseIf,
             HashOperation::ExportIf => TrmHashOperation::ExportIf,
             HashOperation::Resize => TrmHashOperation::Resize,
+            HashOperation::Mixed => TrmHashOperation::Mixed,
             _ => TrmHashOperation::Insert,
         };
         let scheme = if info.scheme == HashScheme::Linear { TrmHashScheme::Linear } else { TrmHashScheme::Bucketed };
@@ -139,6 +141,7 @@ impl Handle for Hashers<'_> {
             max_values: shape.count,
             offsets: shape.array(7, items + 1, 4),
             counts: shape.array(7, items, 4),
+            opcodes: shape.array(7, items, 4),
             source: Range { address: table.address + table.size, ..table },
             source_capacity: 1,
             reserve: Count { max: 100, address: word(3) },
@@ -166,6 +169,7 @@ impl Handle for Hashers<'_> {
             max_values: info.max_values,
             offsets: c_range(info.offsets),
             counts: c_range(info.counts),
+            opcodes: c_range(info.opcodes),
             source: c_range(info.source),
             source_capacity: info.source_capacity,
             reserve: c_count(info.reserve),

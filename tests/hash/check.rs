@@ -11,6 +11,7 @@ impl Table<'_> {
     pub(crate) fn check_batch(&mut self, batch: &Batch, prepared: &Prepared) -> Leftovers {
         let mut outputs = prepared.outputs(self.context);
         let leftovers = self.leftovers(batch, &mut outputs);
+        let before = (batch.operation == HashOperation::Mixed).then(|| self.model.clone());
         match batch.operation {
             HashOperation::Rehash | HashOperation::Resize => self.model = self.moved_content(batch, &leftovers),
             HashOperation::EraseIf => self.model = self.content_without(batch),
@@ -22,6 +23,7 @@ impl Table<'_> {
             HashOperation::Find | HashOperation::FindOrInsert => self.check_found(batch, &mut outputs),
             operation if operation.exports() => self.check_export(batch, &mut outputs),
             HashOperation::Count => self.check_counts(batch, &mut outputs),
+            HashOperation::Mixed => self.check_mixed(before.expect("a model"), batch, &mut outputs),
             HashOperation::Retrieve => self.check_retrieved(batch, &mut outputs),
             _ => 0,
         };
@@ -95,6 +97,26 @@ impl Table<'_> {
         for word in 0..len.div_ceil(32) {
             let bit = |i: usize| u32::from(batch.has(i) && self.model.contains_key(&batch.keys[i])) << (i % 32);
             outputs.expect(&found, word, &[(word * 32..word * 32 + 32).map(bit).sum()]);
+        }
+        0
+    }
+
+    /// Checks what the table had for each key of a mixed batch before its operation. `model`: before the batch.
+    fn check_mixed(&self, mut model: Model, batch: &Batch, outputs: &mut Outputs) -> u32 {
+        let results = model.apply_in_order(batch);
+        if !batch.outputs {
+            return 0;
+        }
+        let Places { values_out, found, .. } = outputs.places.clone();
+        let absent = vec![u32::MAX; self.types.value_words()];
+        if batch.room.is_some() {
+            for (i, result) in results.iter().enumerate() {
+                outputs.expect(&values_out, i, result.as_ref().unwrap_or(&absent));
+            }
+        }
+        for (word, results) in results.chunks(32).enumerate() {
+            let bits = results.iter().enumerate().map(|(i, result)| u32::from(result.is_some()) << i);
+            outputs.expect(&found, word, &[bits.sum()]);
         }
         0
     }

@@ -53,6 +53,7 @@ pub(crate) struct Places {
     pub(crate) stencil: Bytes<usize>,
     pub(crate) offsets: Bytes<usize>,
     pub(crate) counts: Bytes<usize>,
+    pub(crate) opcodes: Bytes<usize>,
     pub(crate) leftover_keys: Bytes<usize>,
     pub(crate) leftover_values: Bytes<usize>,
     pub(crate) leftover_count: Bytes<usize>,

@@ -3,7 +3,7 @@
 use crate::common::keys::Random;
 use crate::types::{Types, Words};
 use std::collections::HashMap;
-use trommel::{HashOperation, Range};
+use trommel::{HashOpcode, HashOperation, Range};
 
 /// A key with its value.
 pub(crate) type Item = (Words, Words);
@@ -29,6 +29,8 @@ pub(crate) struct Batch {
     /// Of operations without keys of a caller: the keys that the operation reads in a table, and below their values.
     pub(crate) keys: Vec<Words>,
     pub(crate) values: Vec<Words>,
+    /// Of a mixed batch: a word for each key, of which the lower two bits are the opcode.
+    pub(crate) opcodes: Words,
     /// The count on the device; none: the number of keys, on the host.
     pub(crate) count: Option<u32>,
     /// Number of values that a retrieval has room for. None: a retrieval, and an insertion with a search, have no
@@ -52,10 +54,25 @@ impl Batch {
     pub(crate) fn new(operation: HashOperation, types: Types, keys: Vec<Words>, random: &mut Random) -> Self {
         let words = types.value_words();
         let values = keys.iter().map(|_| random.words(words)).collect();
+        let opcodes = if operation == HashOperation::Mixed { random.words(keys.len()) } else { Words::new() };
         let room = Some(keys.len() as u32);
         let (count, most, source, outputs, concurrent) = (None, None, None, true, false);
         let (selected, reserve, stencil) = ([7, 3], Reserve::default(), None);
-        Self { operation, keys, values, count, room, most, source, selected, reserve, stencil, outputs, concurrent }
+        Self {
+            operation,
+            keys,
+            values,
+            opcodes,
+            count,
+            room,
+            most,
+            source,
+            selected,
+            reserve,
+            stencil,
+            outputs,
+            concurrent,
+        }
     }
 
     pub(crate) fn counted(self, count: u32) -> Self {
@@ -240,8 +257,35 @@ impl Model {
         match batch.operation {
             HashOperation::Clear => self.values.clear(),
             HashOperation::Erase => batch.items().for_each(|(key, _)| self.remove(key)),
+            HashOperation::Mixed => self.apply_mixed(batch, leftovers),
             operation if operation.inserts() => self.insert_all(batch, leftovers),
             _ => {}
+        }
+    }
+
+    /// Applies the operations of a mixed batch, one after the other. Returns the value of each key before its operation.
+    pub(crate) fn apply_in_order(&mut self, batch: &Batch) -> Vec<Option<Words>> {
+        let items = batch.items().zip(&batch.opcodes);
+        let apply = |((key, value), opcode): ((&Words, &Words), &u32)| {
+            let before = self.get(key).cloned();
+            match HashOpcode::ALL[*opcode as usize % 4] {
+                HashOpcode::Insert if before.is_none() => self.insert(key.clone(), value.clone()),
+                HashOpcode::Assign => self.insert(key.clone(), value.clone()),
+                HashOpcode::Erase => self.remove(key),
+                HashOpcode::Find | HashOpcode::Insert => {}
+            }
+            before
+        };
+        items.map(apply).collect()
+    }
+
+    fn apply_mixed(&mut self, batch: &Batch, leftovers: &[Item]) {
+        let before = self.clone();
+        self.apply_in_order(batch);
+        for (key, value) in leftovers {
+            assert!(!before.contains_key(key), "left over key {key:x?} was in the table");
+            assert_eq!(self.get(key), Some(value), "left over key {key:x?} has another value, or is there twice");
+            self.remove(key);
         }
     }
 

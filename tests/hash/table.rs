@@ -165,10 +165,11 @@ impl<'a> Table<'a> {
                 _ if operation.inserts() => range(&places.values),
                 _ => wanted(&places.values),
             },
-            values_out: when(is_retrieval || operation == HashOperation::FindOrInsert, values_out),
+            values_out: when(is_retrieval || operation.inserts() && operation.finds(), values_out),
             max_values: if is_retrieval { batch.room.unwrap_or(u32::MAX) } else { u32::MAX },
             offsets: when(is_retrieval, range(&places.offsets)),
             counts: when(operation == HashOperation::Count, range(&places.counts)),
+            opcodes: when(operation == HashOperation::Mixed, range(&places.opcodes)),
             source: source.table,
             source_capacity: source.capacity,
             min_value: batch.selected[0],
@@ -275,7 +276,7 @@ impl<'a> Table<'a> {
 fn places(memory: &mut Memory<'_>, batch: &Batch, types: Types) -> Places {
     let [key_words, value_words] = [types.key_words(), types.value_words()];
     let (items, most) = (batch.keys.len(), batch.most());
-    let room = if batch.operation == HashOperation::FindOrInsert { items } else { batch.room.unwrap_or(0) as usize };
+    let room = if batch.operation.finds() { items } else { batch.room.unwrap_or(0) as usize };
     Places {
         keys: memory.input(&batch.keys.concat()),
         values: memory.input(&batch.values.concat()),
@@ -284,6 +285,7 @@ fn places(memory: &mut Memory<'_>, batch: &Batch, types: Types) -> Places {
         stencil: memory.bits(batch.stencil.as_deref().unwrap_or_default()),
         offsets: memory.place(items + 1),
         counts: memory.place(items),
+        opcodes: memory.input(&batch.opcodes),
         leftover_keys: memory.place(key_words * most),
         leftover_values: memory.place(value_words * most),
         leftover_count: memory.place(1),

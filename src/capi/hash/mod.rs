@@ -261,6 +261,7 @@ fn hasher_info(info: &TrmHasherCreateInfo) -> Result<HasherInfo> {
         (TrmHashOperation::EraseIf as i32, HashOperation::EraseIf),
         (TrmHashOperation::ExportIf as i32, HashOperation::ExportIf),
         (TrmHashOperation::Resize as i32, HashOperation::Resize),
+        (TrmHashOperation::Mixed as i32, HashOperation::Mixed),
     ];
     Ok(HasherInfo {
         key: key_type(info.key_type)?,
@@ -296,6 +297,7 @@ fn hash_info(info: &TrmHashInfo) -> HashInfo {
         max_values: info.max_values,
         offsets: range(info.offsets),
         counts: range(info.counts),
+        opcodes: range(info.opcodes),
         source: range(info.source),
         source_capacity: info.source_capacity,
         min_value: info.min_value,

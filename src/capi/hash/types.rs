@@ -78,7 +78,34 @@ pub enum TrmHashOperation {
     /// Changes the number of slots of a resizable table (TRM_HASHER_CREATE_RESIZABLE_BIT) if it is too full or too
     /// empty. The device decides: see TrmHashInfo::reserve.
     Resize = 19,
+    /// Finds, inserts, assigns or erases each key, as its opcode says (TrmHashInfo::opcodes): as if in the order of the
+    /// batch. Writes for each key whether the table had it before its operation, and the value. Keys have at most 8
+    /// bytes.
+    Mixed = 20,
 }
+
+/// Opcode of a key of TRM_HASH_OPERATION_MIXED, a uint32_t of which the upper 30 bits are not read: nothing. The result
+/// says what the table has.
+pub const TRM_HASH_OPCODE_FIND: u32 = 0;
+
+/// Opcode: inserts the key with its value. A key of the table keeps its value.
+pub const TRM_HASH_OPCODE_INSERT: u32 = 1;
+
+/// Opcode: inserts the key with its value, or replaces the value that the table has.
+pub const TRM_HASH_OPCODE_ASSIGN: u32 = 2;
+
+/// Opcode: removes the key.
+pub const TRM_HASH_OPCODE_ERASE: u32 = 3;
+
+#[cfg(feature = "hash")]
+const _: () = {
+    let opcodes = [TRM_HASH_OPCODE_FIND, TRM_HASH_OPCODE_INSERT, TRM_HASH_OPCODE_ASSIGN, TRM_HASH_OPCODE_ERASE];
+    let mut i = 0;
+    while i < opcodes.len() {
+        assert!(opcodes[i] == crate::HashOpcode::ALL[i] as u32, "kernels read others");
+        i += 1;
+    }
+};
 
 /// Flag in TrmHasherCreateInfo::flags: the hasher may be used in batches of several problems.
 pub const TRM_HASHER_CREATE_BATCHES_BIT: u32 = 1;
@@ -198,11 +225,13 @@ pub struct TrmHashInfo {
     /// does not have the key. Exports write the value of each key. For both, zeros: values are not wanted. Otherwise
     /// not used.
     pub values: TrmRange,
-    /// For TRM_HASH_OPERATION_FIND and TRM_HASH_OPERATION_FIND_OR_INSERT: count.max bits, rounded up to whole words.
-    /// Bit i % 32 of word i / 32 is set if the table has key i, after the insertion if there is one. Zeros: not wanted.
+    /// For TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_FIND_OR_INSERT and TRM_HASH_OPERATION_MIXED: count.max bits,
+    /// rounded up to whole words. Bit i % 32 of word i / 32 is set if the table has key i: after the insertion of
+    /// _FIND_OR_INSERT, and before the operation of the key of _MIXED. Zeros: not wanted.
     pub found: TrmRange,
     /// For insertions, which are all operations that insert keys: room for count.max keys. The device writes the keys
-    /// that found no slot, in any order; of equal keys of the batch, each one. Zeros: not wanted.
+    /// that found no slot, in any order; of equal keys of the batch, each one, but of TRM_HASH_OPERATION_MIXED one.
+    /// Zeros: not wanted.
     pub leftover_keys: TrmRange,
     /// As leftoverKeys, their values. Not used by TRM_HASH_OPERATION_INCREMENT.
     pub leftover_values: TrmRange,
@@ -227,7 +256,9 @@ pub struct TrmHashInfo {
     /// For TRM_HASH_OPERATION_STATISTICS: room for a TrmHashStatistics.
     pub statistics: TrmRange,
     /// For TRM_HASH_OPERATION_FIND_OR_INSERT: count.max values. The device writes the value that the table has for each
-    /// key, or all ones if the key found no slot. For TRM_HASH_OPERATION_RETRIEVE: maxValues values. Zeros: not wanted.
+    /// key, or all ones if the key found no slot. For TRM_HASH_OPERATION_MIXED: the same, of the value before the
+    /// operation of the key, or all ones if there was none. For TRM_HASH_OPERATION_RETRIEVE: maxValues values. Zeros:
+    /// not wanted.
     pub values_out: TrmRange,
     /// For TRM_HASH_OPERATION_RETRIEVE: room for count.max + 1 words. The device writes the index of the first value of
     /// each key of the batch, and behind the last one the number of all values, at most 2^32 - 1.
@@ -257,6 +288,9 @@ pub struct TrmHashInfo {
     /// With TRM_HASHER_CREATE_STENCIL_BIT: count.max bits, rounded up to whole words. Key i is selected if bit i % 32
     /// of word i / 32 is set. Otherwise not used.
     pub stencil: TrmRange,
+    /// For TRM_HASH_OPERATION_MIXED: count.max words. The device reads the opcode of each key, such as
+    /// TRM_HASH_OPCODE_INSERT.
+    pub opcodes: TrmRange,
 }
 
 /// How full a table is, and how many probes its keys take: TRM_HASH_OPERATION_STATISTICS writes it to device memory. A
@@ -303,7 +337,7 @@ declarations! {
             s_type, struct_size, p_next, hasher, table, capacity, min_capacity, count, keys, values, found,
             leftover_keys, leftover_values, leftover_count, scratch, status, timestamps, count_out, statistics,
             values_out, offsets, counts, source, source_capacity, max_values, min_value, max_value, reserve,
-            stencil
+            stencil, opcodes
         }
         TrmHashStatistics {
             keys, erased_slots, slots, overflow_slots, overflow_keys, most_probes, total_probes, probes
@@ -341,5 +375,10 @@ declarations! {
         "TRM_HASH_OPERATION_ERASE_IF" = TrmHashOperation::EraseIf,
         "TRM_HASH_OPERATION_EXPORT_IF" = TrmHashOperation::ExportIf,
         "TRM_HASH_OPERATION_RESIZE" = TrmHashOperation::Resize,
+        "TRM_HASH_OPERATION_MIXED" = TrmHashOperation::Mixed,
+        "TRM_HASH_OPCODE_FIND" = TRM_HASH_OPCODE_FIND,
+        "TRM_HASH_OPCODE_INSERT" = TRM_HASH_OPCODE_INSERT,
+        "TRM_HASH_OPCODE_ASSIGN" = TRM_HASH_OPCODE_ASSIGN,
+        "TRM_HASH_OPCODE_ERASE" = TRM_HASH_OPCODE_ERASE,
     }
 }

@@ -1,0 +1,210 @@
+// Scans the elements of a mixed batch, in which those of a key are neighbors and in the order of the batch.
+//
+// In:  in scratch: the elements and the hashes that identify their keys, sorted by the hashes; for each tile, the
+//      composition of the elements of its first key in the tiles before it; a bit for each item: whether the table has
+//      its key; the values of the batch; their count, if it is in device memory.
+// Out: in scratch: for each item, the composition of the elements of its key before it; for each position in the sorted
+//      order, a bit: whether its key is erased, and another one: whether a value is assigned to it. Only the last
+//      element of a key has bits. At positions with a bit, the key, and the value that is assigned.
+// REDUCE: reads elements, hashes and the count. Out: in scratch: for each tile, the composition of the elements of its
+//      last key, and whether this key begins in the tile.
+// SPINE: in and out: what REDUCE writes. It becomes what the scan reads.
+// Workgroups: one for each tile of THREADS * ITEMS elements at the maximum count. SPINE: one.
+// Memory order: inputs come from earlier dispatches. Each invocation of SPINE reads what it overwrites.
+// Progress: never waits.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "core/extensions.glsl"
+#include "core/shared.glsl"
+#include "core/memory.glsl"
+#include "core/subgroup.glsl"
+#define PUSH HashMixedPush
+
+layout(push_constant, scalar) uniform Push {
+    PUSH args;
+};
+
+layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
+const uint TILE = THREADS * ITEMS;
+
+#include "radix/scratch.glsl"
+#include "hash/count.glsl"
+#include "hash/mixed.glsl"
+
+// The composition of the elements of the last key of a range, and whether this key begins there.
+struct Run {
+    uint element;
+    bool begins;
+};
+
+Run join_runs(Run first, Run second) {
+    if (second.begins) return second;
+    return Run(compose(first.element, second.element), first.begins);
+}
+
+shared uint sh_elements[THREADS];
+shared uint sh_begins[THREADS];
+
+// Shows the run of this thread to the others.
+void store_run(Run run) {
+    sh_elements[thread_id()] = run.element;
+    sh_begins[thread_id()] = run.begins ? 1 : 0;
+    barrier();
+}
+
+Run shared_run(uint thread) { return Run(sh_elements[thread], sh_begins[thread] != 0); }
+
+// The run of all threads before this one. `total`: that of all threads.
+Run scan_runs(Run run, out Run total) {
+    uint thread = thread_id();
+    barrier();
+    store_run(run);
+    for (uint step = 1; step < THREADS; step *= 2) {
+        if (thread >= step) run = join_runs(shared_run(thread - step), run);
+        barrier();
+        store_run(run);
+    }
+    total = shared_run(THREADS - 1);
+    return thread == 0 ? Run(NO_CHANGE, false) : shared_run(thread - 1);
+}
+
+#ifdef SPINE
+void main() {
+    uint count = batch_count();
+    uint tiles = count / TILE + (count % TILE != 0 ? 1 : 0);
+    Words totals = Words(scratch_part(args.totals));
+    Run before = Run(NO_CHANGE, false);
+    for (uint tile = 0; tile < tiles; tile += THREADS) {
+        uint own = tile + thread_id();
+        Run run = Run(NO_CHANGE, false);
+        if (own < tiles) run = Run(totals.v[2 * own], totals.v[2 * own + 1] != 0);
+        Run total;
+        run = join_runs(before, scan_runs(run, total));
+        if (own < tiles) totals.v[2 * own] = run.element;
+        before = join_runs(before, total);
+    }
+}
+#else
+
+#include "hash/key.glsl"
+
+// The elements of a thread are neighbors.
+uint elements[ITEMS];
+bool are_first[ITEMS];
+bool are_last[ITEMS];
+uint first_hashes[ITEMS];
+uint second_hashes[ITEMS];
+
+void load_hashes(uint position, out uint first, out uint second) {
+    Words hashes = Words(advance(scratch_part(args.hashes), bytes_of(position, HASH_WORDS * 4)));
+    first = hashes.v[HASH_WORDS - 1];
+    second = HASH_WORDS == 2 ? hashes.v[0] : 0;
+}
+
+// Loads the elements of a thread. Returns their run.
+Run load_elements(uint begin, uint count) {
+    uint last_first = 0;
+    uint last_second = 0;
+    bool has_last = begin != 0 && begin < count;
+    if (has_last) load_hashes(begin - 1, last_first, last_second);
+    Run run = Run(NO_CHANGE, false);
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        elements[k] = NO_CHANGE;
+        are_first[k] = false;
+        if (begin + k >= count) continue;
+        elements[k] = Words(scratch_part(args.elements)).v[begin + k];
+        load_hashes(begin + k, first_hashes[k], second_hashes[k]);
+        are_first[k] = !has_last || first_hashes[k] != last_first || second_hashes[k] != last_second;
+        has_last = true;
+        last_first = first_hashes[k];
+        last_second = second_hashes[k];
+        run = join_runs(run, Run(elements[k], are_first[k]));
+    }
+    return run;
+}
+
+#ifdef REDUCE
+void main() {
+    uint count = batch_count();
+    uint begin = linear_group() * TILE;
+    if (begin >= count) return;
+    Run total;
+    scan_runs(load_elements(begin + thread_id() * ITEMS, count), total);
+    if (thread_id() == 0) {
+        Words totals = Words(scratch_part(args.totals));
+        totals.v[2 * linear_group()] = total.element;
+        totals.v[2 * linear_group() + 1] = total.begins ? 1 : 0;
+    }
+}
+#else
+
+layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 1;
+
+shared uint sh_erased[TILE / 32];
+shared uint sh_assigned[TILE / 32];
+
+// Decides the change of a key by all its elements, of which the last one has this position.
+void finish_key(uint position, uint in_tile, uint index, uint change, uint key[KEY_WORDS]) {
+    bool had_key = (Words(scratch_part(args.had_keys)).v[index / 32] >> index % 32 & 1) != 0;
+    uint opcode = opcode_of(change);
+    bool erases = opcode == OPCODE_ERASE && had_key;
+    bool assigns = opcode == OPCODE_ASSIGN || opcode == OPCODE_INSERT && !had_key;
+    if (erases) atomicOr(sh_erased[in_tile / 32], 1u << in_tile % 32);
+    if (assigns) atomicOr(sh_assigned[in_tile / 32], 1u << in_tile % 32);
+    if (!erases && !assigns) return;
+    Words target = Words(advance(scratch_part(args.keys), bytes_of(position, KEY_WORDS * 4)));
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) target.v[w] = key[w];
+    if (!assigns) return;
+    Words source = Words(advance(args.problem.values, bytes_of(index_of(change), VALUE_WORDS * 4)));
+    target = Words(advance(scratch_part(args.values), bytes_of(position, VALUE_WORDS * 4)));
+    [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) target.v[w] = source.v[w];
+}
+
+void main() {
+    uint count = batch_count();
+    uint tile_begin = linear_group() * TILE;
+    if (tile_begin >= count) return;
+    for (uint word = thread_id(); word < TILE / 32; word += THREADS) {
+        sh_erased[word] = 0;
+        sh_assigned[word] = 0;
+    }
+    uint begin = tile_begin + thread_id() * ITEMS;
+    Run own = load_elements(begin, count);
+
+    // 1. Compose what is before the thread's elements.
+    Run total;
+    Run earlier = Run(Words(scratch_part(args.totals)).v[2 * linear_group()], false);
+    Run run = join_runs(earlier, scan_runs(own, total));
+
+    // 2. Apply them.
+    bool wants_results = !is_null(args.problem.values_out) || !is_null(args.problem.found);
+    [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+        uint position = begin + k;
+        if (position >= count) continue;
+        uint index = index_of(elements[k]);
+        uint before = are_first[k] ? NO_CHANGE : run.element;
+        if (wants_results) Words(scratch_part(args.before)).v[index] = before;
+        run = Run(compose(before, elements[k]), false);
+        bool is_last = position + 1 == count;
+        if (!is_last && k + 1 < ITEMS) is_last = are_first[min(k + 1, ITEMS - 1)];
+        if (!is_last && k + 1 == ITEMS) {
+            uint next_first, next_second;
+            load_hashes(position + 1, next_first, next_second);
+            is_last = next_first != first_hashes[k] || next_second != second_hashes[k];
+        }
+        if (!is_last) continue;
+        uint key[KEY_WORDS];
+        unhash_key(first_hashes[k], second_hashes[k], key);
+        finish_key(position, position - tile_begin, index, run.element, key);
+    }
+
+    // 3. Store the bits.
+    barrier();
+    for (uint word = thread_id(); word < TILE / 32; word += THREADS) {
+        if (tile_begin + word * 32 >= count) continue;
+        Words(scratch_part(args.erased)).v[tile_begin / 32 + word] = sh_erased[word];
+        Words(scratch_part(args.assigned)).v[tile_begin / 32 + word] = sh_assigned[word];
+    }
+}
+#endif
+#endif

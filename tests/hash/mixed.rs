@@ -1,0 +1,144 @@
+//! Mixed batches: an operation for each key, as if in the order of the batch.
+
+use crate::common::contexts::{Setup, context, is_shared_here};
+use crate::common::keys::Random;
+use crate::common::{brief, very_brief};
+use crate::results::draw;
+use crate::table::{Batch, SLICE, Table, Types};
+use HashOperation::Mixed;
+use trommel::{HashOpcode, HashOperation};
+
+/// The types that have mixed batches, in tables of each scheme.
+fn all_types() -> impl Iterator<Item = Types> {
+    let has = |types: &Types| types.info().operation(Mixed).check().is_ok();
+    Types::ALL.into_iter().flat_map(Types::of_each_scheme).filter(has)
+}
+
+/// A mixed batch of one operation.
+fn of(opcode: HashOpcode, batch: Batch) -> Batch {
+    let opcodes = batch.opcodes.iter().map(|word| word & !3 | opcode as u32).collect();
+    Batch { opcodes, ..batch }
+}
+
+/// Random operations on few keys and on many, in every format, with and without a sort of the changes. The drivers
+/// share the formats.
+pub(crate) fn every_format() {
+    for setup in [Setup::Native, Setup::Folded] {
+        if very_brief() && setup == Setup::Folded {
+            continue;
+        }
+        let context = context(setup);
+        let types = all_types().enumerate().filter(|(i, _)| is_shared_here(*i) || *i == 2 && !brief());
+        for (i, (_, types)) in types.enumerate() {
+            let mut random = Random::new(7);
+            let (capacity, max_capacity) = [(6 * SLICE, 0), (6 * SLICE, 1 << 18), (SLICE, SLICE)][i % 3];
+            let mut table = Table::new(&context, types, capacity, max_capacity);
+            let keys = capacity * 2 / 3;
+            for (count, of) in [(500, 40), (3000, keys), (2 * SLICE, keys), (700, 3), (3000, keys)] {
+                let batch = Batch::new(Mixed, types, draw(types, count, of, &mut random), &mut random);
+                let left = table.apply(&batch);
+                assert!(left.is_empty(), "{} keys are left over", left.len());
+                table.check(&types.keys_of(0..300));
+            }
+            table.statistics();
+        }
+    }
+}
+
+/// Batches that end at and beside the ends of tiles, with counts on the host and on the device.
+pub(crate) fn sizes() {
+    let context = context(Setup::Native);
+    let tile = 4 * context.device().profile().hash.find_threads;
+    let ends = [tile - 1, tile, tile + 1, 3 * tile];
+    for types in Types::PAIRS.of_each_scheme() {
+        let mut random = Random::new(3);
+        let mut table = Table::new(&context, types, 8 * tile, 0);
+        for count in [0, 1, 2, 31, 32, 33].into_iter().chain(ends) {
+            let keys = draw(types, count, tile, &mut random);
+            table.apply(&Batch::new(Mixed, types, keys, &mut random));
+        }
+        for on_device in [0, 32, 3 * tile + 1, u32::MAX].into_iter().chain(ends) {
+            let keys = draw(types, 3 * tile, tile, &mut random);
+            table.apply(&Batch::new(Mixed, types, keys, &mut random).counted(on_device));
+        }
+        table.check(&types.keys_of(0..100));
+        table.statistics();
+    }
+}
+
+/// Keys with operations in many tiles: one key, one key among others, and reserved keys.
+pub(crate) fn equal_keys() {
+    let context = context(Setup::Native);
+    let tile = 4 * context.device().profile().hash.find_threads;
+    // Tiles of one key are scanned by one workgroup, with more rounds than one.
+    let count = if brief() { 9 * tile } else { (tile / 4 + 3) * tile };
+    for types in [Types::PAIRS, Types::PAIRS.linear(), Types::ALL[6]] {
+        if brief() && types == Types::ALL[6] {
+            continue;
+        }
+        let mut random = Random::new(5);
+        let mut table = Table::new(&context, types, 6 * SLICE, 0);
+        let one = vec![types.key_of(7); count as usize];
+        table.apply(&Batch::new(Mixed, types, one.clone(), &mut random));
+        // An insertion at the beginning decides all later results, and so does an erasure at the end.
+        let mut batch = of(HashOpcode::Find, Batch::new(Mixed, types, one.clone(), &mut random));
+        (batch.opcodes[0], batch.opcodes[count as usize - 1]) = (HashOpcode::Insert as u32, HashOpcode::Erase as u32);
+        table.apply(&batch);
+        for opcode in HashOpcode::ALL {
+            table.apply(&of(opcode, Batch::new(Mixed, types, one.clone(), &mut random)));
+        }
+        let reserved = (0..2000).map(|i| types.key_of(if i % 3 == 0 { i } else { i % 3 - 1 })).collect();
+        table.apply(&Batch::new(Mixed, types, reserved, &mut random));
+        table.check(&types.keys_of(0..2000));
+    }
+}
+
+/// Keys that find no slot are left over, once each. Keys that a batch erases make room for others, and keys that it
+/// inserts and erases need none.
+pub(crate) fn full_tables() {
+    let context = context(Setup::Native);
+    for types in [Types::PAIRS, Types::PAIRS.linear(), Types::ALL[5]] {
+        let mut random = Random::new(8);
+        let mut table = Table::new(&context, types, SLICE, 0);
+        let assign = |table: &mut Table<'_>, keys, random: &mut Random| {
+            table.apply(&of(HashOpcode::Assign, Batch::new(Mixed, types, keys, random)))
+        };
+        let left = assign(&mut table, types.keys_of(0..4000), &mut random);
+        assert!(!left.is_empty(), "all keys fit");
+        table.check(&types.keys_of(0..100));
+        // The last keys of the batch are erased again.
+        let keys = [types.keys_of(5000..6000), types.keys_of(5000..6000)].concat();
+        let mut batch = of(HashOpcode::Insert, Batch::new(Mixed, types, keys, &mut random));
+        batch.opcodes[1000..].fill(HashOpcode::Erase as u32);
+        let left = table.apply(&batch);
+        assert!(left.is_empty(), "{} keys are left over", left.len());
+        table.check(&types.keys_of(4900..6000));
+        let left = table.apply(&Batch::new(Mixed, types, draw(types, 5000, 3000, &mut random), &mut random));
+        assert!(!left.is_empty(), "all keys fit");
+        table.check(&types.keys_of(0..3000));
+        table.apply_to(HashOperation::Erase, types.keys_of(0..4000));
+        assert_eq!(table.model.len(), 0, "all keys are erased");
+        let keys = [types.keys_of(0..900), types.keys_of(0..900), types.keys_of(1000..1900)].concat();
+        let mut batch = of(HashOpcode::Assign, Batch::new(Mixed, types, keys, &mut random));
+        batch.opcodes[900..1800].fill(HashOpcode::Erase as u32);
+        let left = table.apply(&batch);
+        assert!(left.is_empty(), "{} keys are left over", left.len());
+        table.check(&types.keys_of(800..2000));
+    }
+}
+
+/// Tables that grow, and batches without outputs or without values that are wanted.
+pub(crate) fn other_tables() {
+    let context = context(Setup::Native);
+    let mut random = Random::new(6);
+    for types in [Types::PAIRS.resizable(), Types::KEYS.linear().resizable(), Types::KEYS] {
+        let mut table = Table::resizable(&context, types, [2 * SLICE, 9 * SLICE], 0);
+        for round in 0..4 {
+            let batch = Batch::new(Mixed, types, draw(types, 1500, 1000, &mut random), &mut random);
+            let room = if round % 2 == 0 { batch.room } else { None };
+            table.apply(&Batch { outputs: round != 2, room, ..batch });
+            table.check(&types.keys_of(900..1100));
+        }
+        table.statistics();
+    }
+}
