@@ -94,7 +94,7 @@ fn formats_are_refused() {
 fn formats_of_multimaps_are_refused() {
     use HashOperation::{
         Add, And, Assign, Clear, Count, Erase, EraseIf, Export, ExportIf, Find, FindOrInsert, Increment, Insert, Max,
-        Min, Or, Rehash, Resize, Retrieve, Statistics,
+        Min, Mixed, Or, Rehash, Resize, Retrieve, Statistics,
     };
     let (unique, multimap) = (HasherInfo::pairs().linear().resizable(), HasherInfo::pairs().linear().multimap());
     let text = |info: HasherInfo| info.check().map_err(|error| error.to_string());
@@ -102,7 +102,7 @@ fn formats_of_multimaps_are_refused() {
         assert_eq!(text(unique.operation(operation)), Ok(()));
         assert_eq!(text(multimap.resizable().operation(operation)), Ok(()));
     }
-    for operation in [Assign, Add, Min, Max, And, Or, Increment, FindOrInsert, EraseIf] {
+    for operation in [Assign, Add, Min, Max, And, Or, Increment, FindOrInsert, EraseIf, Mixed] {
         assert_eq!(text(unique.operation(operation)), Ok(()));
         let expected = format!("flags is malformed: {operation:?} is not available for multimaps");
         assert_eq!(refused(multimap.operation(operation)), expected);
@@ -116,8 +116,12 @@ fn formats_of_multimaps_are_refused() {
         let info = with_operation(HasherInfo::pairs(), operation).stencil();
         let expected = format!("flags is malformed: {operation:?} has no keys that a stencil can select");
         let expected = if operation.reads_keys() { Ok(()) } else { Err(expected) };
-        assert_eq!(text(info), expected);
+        if operation != Mixed {
+            assert_eq!(text(info), expected);
+        }
     }
+    let expected = "flags is malformed: Mixed has no stencil: keys that it would not select have the opcode Find";
+    assert_eq!(refused(HasherInfo::pairs().stencil().operation(Mixed)), expected);
     let expected = "flags is malformed: Resize is available for resizable tables alone";
     assert_eq!(refused(multimap.operation(Resize)), expected);
     let expected = "flags is malformed: Bucketed tables are no multimaps";
@@ -154,6 +158,11 @@ fn formats_follow_from_infos() {
                 continue;
             }
             if operation == HashOperation::Retrieve && value == ValueType::None {
+                continue;
+            }
+            if operation == HashOperation::Mixed && key.size() > 8 {
+                let text = format!("mixed batches have keys of at most 8 bytes, not of {}", key.size());
+                assert_eq!(refused(info), format!("keyType is malformed: {text}"));
                 continue;
             }
             assert_eq!(info.check(), Ok(()));
@@ -319,6 +328,7 @@ mod plans {
             max_values: count,
             offsets: range((u64::from(count) + 1) * 4),
             counts: range(u64::from(count) * 4),
+            opcodes: range(u64::from(count) * 4),
             source: range(format.table_bytes(capacity)),
             source_capacity: capacity,
             reserve: Count::device(range(4).address, 100),
@@ -333,7 +343,7 @@ mod plans {
             operation if operation.has_count() && !operation.reads_keys() => {
                 HashInfo { count: Count::host(count), ..all }
             }
-            HashOperation::Retrieve | HashOperation::FindOrInsert if flags & 4 == 0 => {
+            HashOperation::Retrieve | HashOperation::FindOrInsert | HashOperation::Mixed if flags & 4 == 0 => {
                 HashInfo { values_out: Range::NONE, found: Range::NONE, count_out: 0, ..all }
             }
             HashOperation::Clear | HashOperation::Statistics => return HashInfo { count: Count::default(), ..all },
@@ -361,7 +371,7 @@ mod plans {
 
     #[test]
     fn every_plan_has_the_barriers_it_needs_and_no_other() {
-        use HashOperation::{Erase, EraseIf, ExportIf, FindOrInsert, Rehash, Resize, Retrieve, Statistics};
+        use HashOperation::{Erase, EraseIf, ExportIf, FindOrInsert, Mixed, Rehash, Resize, Retrieve, Statistics};
         let context = Context::new().unwrap();
         for (info, planner) in planners(&context) {
             let capacities: &[u32] = if info.max_capacity == 1024 { &[1, 1024] } else { &[1, 1025, 1 << 18] };
@@ -373,7 +383,7 @@ mod plans {
                     check(&[Truth { plan, resources }], std::slice::from_ref(plan));
                     let changes = info.operation.changes();
                     let is_linear = info.scheme == HashScheme::Linear;
-                    let has_state = matches!(info.operation, Rehash | Resize | Retrieve | EraseIf);
+                    let has_state = matches!(info.operation, Rehash | Resize | Retrieve | EraseIf | Mixed);
                     let has_state = has_state || info.stencil && changes;
                     let needs_scratch = changes && !(is_linear && count == 0);
                     let needs_scratch = needs_scratch || info.operation.exports() || has_state;

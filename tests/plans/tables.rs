@@ -26,6 +26,7 @@ fn batch(capacity: u32, max_count: u32) -> HashInfo {
         max_values: 2 * max_count,
         offsets: array(8),
         counts: array(9),
+        opcodes: array(12),
         source: array(10),
         source_capacity: 2 * capacity,
         stencil: array(11),
@@ -38,7 +39,7 @@ fn batch(capacity: u32, max_count: u32) -> HashInfo {
 
 /// Clearing, searches, and insertions into tables of one slice, of at most 256 and of more. Changes of tables with
 /// linear probing, insertions that find, and those of the items of another table. Operations on multimaps, and on keys
-/// that a stencil selects.
+/// that a stencil selects. Mixed batches.
 #[test]
 fn plans_of_tables() {
     let pairs = HasherInfo::pairs();
@@ -89,6 +90,9 @@ fn plans_of_tables() {
         of(&pairs.linear().stencil(), 1 << 20, 1 << 20),
         of(&small.stencil().operation(HashOperation::FindOrInsert), 1024, 1000),
         of(&multimap.stencil().operation(HashOperation::Retrieve), 1 << 20, 1000),
+        of(&pairs.operation(HashOperation::Mixed), 1 << 24, 1 << 22),
+        of(&by_index.linear().operation(HashOperation::Mixed), 1 << 20, 1000),
+        of(&small.operation(HashOperation::Mixed), 1024, 0),
     ];
     assert_text("tables", &texts);
 }
@@ -133,6 +137,11 @@ fn scratch_of_tables() {
                             HashOperation::EraseIf | HashOperation::Rehash | HashOperation::Resize => {
                                 let bytes = u64::from(key.size() + value.size());
                                 (u64::from(key.size()) + hash_bytes) * count..=(most_bytes + bytes) * count + (8 << 20)
+                            }
+                            // The batch in the order of its hashes, and the keys that change.
+                            HashOperation::Mixed => {
+                                let bytes = 3 * hash_bytes + 2 * u64::from(key.size() + value.size());
+                                bytes * count..=(bytes + 17) * count + (8 << 20)
                             }
                             _ => hash_bytes * count..=most_bytes * count + (8 << 20),
                         };

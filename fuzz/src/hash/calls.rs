@@ -13,7 +13,7 @@ use crate::calls::session::place;
 use crate::hash::Hashes;
 use crate::hash::contract::{
     ASSIGN, BATCHES, BUCKETED, CONCURRENT, COUNT, DEFERRED, ERASE, FIND, FIND_OR_INSERT, HasherModel, INSERT, LINEAR,
-    MULTIMAP, REHASH, RESIZABLE, RETRIEVE, STATISTICS, STATISTICS_SIZE, STENCIL, judge_hash, judge_hasher,
+    MIXED, MULTIMAP, REHASH, RESIZABLE, RETRIEVE, STATISTICS, STATISTICS_SIZE, STENCIL, judge_hash, judge_hasher,
 };
 use std::ffi::c_void;
 use std::mem::offset_of;
@@ -61,6 +61,7 @@ impl Primitive for Hashes {
                 offset_of!(TrmHashInfo, counts),
                 offset_of!(TrmHashInfo, source),
                 offset_of!(TrmHashInfo, stencil),
+                offset_of!(TrmHashInfo, opcodes),
                 offset_of!(TrmHashInfo, reserve) + offset_of!(TrmCount, address),
                 offset_of!(TrmHashInfo, count) + offset_of!(TrmCount, address),
             ],
@@ -183,7 +184,7 @@ fn any_hasher(random: &mut Random) -> TrmHasherCreateInfo {
         flags: random.pick(&[0, BATCHES, BATCHES, BATCHES | DEFERRED])
             | random.pick(&[0, 0, RESIZABLE])
             | random.pick(&[0, 0, STENCIL]),
-        operation: if random.once_in(4) { INSERT } else { random.below32(20).cast_signed() },
+        operation: if random.once_in(4) { INSERT } else { random.below32(21).cast_signed() },
         max_count: max_count(random),
         max_capacity: if random.once_in(2) { 0 } else { 1 + random.count((1 << 31) - 1) },
         scheme: random.pick(&[BUCKETED, BUCKETED, BUCKETED, LINEAR, LINEAR]),
@@ -241,7 +242,10 @@ fn hash(random: &mut Random, model: &HasherModel, most: u32, space: &mut Space) 
     if model.reads_values() || model.writes_values() && random.once_in(2) {
         wants.push((&mut info.values, values, 4));
     }
+    let keys_are_opcodes = operation == MIXED && random.once_in(8);
     match operation {
+        MIXED if keys_are_opcodes => {}
+        MIXED => wants.push((&mut info.opcodes, bytes(max, 4, 0), 4)),
         STATISTICS => wants.push((&mut info.statistics, STATISTICS_SIZE, 4)),
         REHASH => wants.push((&mut info.source, model.table_size(info.source_capacity), 16)),
         COUNT => wants.push((&mut info.counts, bytes(max, 4, 0), 4)),
@@ -250,7 +254,7 @@ fn hash(random: &mut Random, model: &HasherModel, most: u32, space: &mut Space) 
     }
     if random.once_in(2) {
         match operation {
-            FIND_OR_INSERT => wants.push((&mut info.values_out, values, 4)),
+            FIND_OR_INSERT | MIXED => wants.push((&mut info.values_out, values, 4)),
             RETRIEVE => wants.push((&mut info.values_out, bytes(info.max_values, items.value_size, 0), 4)),
             _ => {}
         }
@@ -272,6 +276,12 @@ fn hash(random: &mut Random, model: &HasherModel, most: u32, space: &mut Space) 
     take_ranges(random, space, wants);
     if keys_are_stencil {
         info.stencil = info.keys;
+    }
+    if keys_are_opcodes {
+        info.opcodes = info.keys;
+    } else if operation != MIXED {
+        // Not used.
+        info.opcodes = TrmRange { address: random.next(), size: random.below(64) };
     }
     info
 }

@@ -106,11 +106,13 @@ impl Scene {
         if !self.info.operation.inserts() {
             return Ok(Left::default());
         }
-        if !self.moves_entries() && !self.info.multimap {
+        let is_mixed = self.info.operation == HashOperation::Mixed;
+        if !self.moves_entries() && !self.info.multimap && !is_mixed {
             let items = self.items().filter(|(key, _)| expected.contains_key(*key) && !entries.contains_key(*key));
             let items: Vec<_> = items.map(|(key, value)| [key.clone(), value.clone()]).collect();
             return Ok(Left { count: items.len(), items });
         }
+        // Each key of a mixed batch is left over once, with the value that it would have.
         let none = Vec::new();
         let missing = expected.iter().flat_map(|(key, values)| {
             let values = difference(values, entries.get(key).unwrap_or(&none));

@@ -25,6 +25,7 @@ pub(super) const RETRIEVE: i32 = 16;
 const ERASE_IF: i32 = 17;
 const EXPORT_IF: i32 = 18;
 const RESIZE: i32 = 19;
+pub(super) const MIXED: i32 = 20;
 /// Bytes of a TrmHashStatistics.
 pub(super) const STATISTICS_SIZE: u64 = 96;
 
@@ -70,7 +71,7 @@ impl HasherModel {
     }
 
     pub(super) fn inserts(&self) -> bool {
-        let is_set = matches!(self.operation, INSERT | ASSIGN | FIND_OR_INSERT | REHASH | RESIZE);
+        let is_set = matches!(self.operation, INSERT | ASSIGN | FIND_OR_INSERT | REHASH | RESIZE | MIXED);
         is_set || (ADD..=INCREMENT).contains(&self.operation)
     }
 
@@ -92,7 +93,7 @@ impl HasherModel {
     }
 
     pub(super) fn finds(&self) -> bool {
-        matches!(self.operation, FIND | FIND_OR_INSERT)
+        matches!(self.operation, FIND | FIND_OR_INSERT | MIXED)
     }
 
     pub(super) fn has_count(&self) -> bool {
@@ -136,7 +137,7 @@ pub(super) fn judge_hasher(info: &TrmHasherCreateInfo, verdict: &mut Verdict) {
     judge_value(info.value_type, info.value_size, verdict);
     let flags = BATCHES | DEFERRED | CONCURRENT | MULTIMAP | RESIZABLE | STENCIL;
     verdict.must(info.flags <= flags, MALFORMED, "flags");
-    verdict.known(info.operation, RESIZE + 1, "operation");
+    verdict.known(info.operation, MIXED + 1, "operation");
     verdict.known(info.scheme, LINEAR + 1, "scheme");
     let model = HasherModel::new(info);
     let HasherModel { items, max_capacity, concurrent, multimap, resizable, stencil, .. } = model;
@@ -159,6 +160,9 @@ pub(super) fn judge_hasher(info: &TrmHasherCreateInfo, verdict: &mut Verdict) {
     verdict.must(multimap || !matches!(info.operation, COUNT | RETRIEVE), MALFORMED, "flags: no multimap");
     verdict.must(resizable || info.operation != RESIZE, MALFORMED, "flags: not resizable");
     verdict.must(!stencil || model.reads_keys(), MALFORMED, "flags: a stencil without keys");
+    let is_mixed = info.operation == MIXED;
+    verdict.must(!is_mixed || !stencil, MALFORMED, "flags: a stencil of a mixed batch");
+    verdict.must(!is_mixed || items.key_size() <= 8, MALFORMED, "keyType of a mixed batch");
     verdict.must(items.max_count <= NARROW, LARGE, "maxCount");
     verdict.must(max_capacity <= most_slots(info.scheme), LARGE, "maxCapacity");
 }
@@ -206,6 +210,7 @@ pub(super) fn judge_hash(model: &HasherModel, info: &TrmHashInfo, verdict: &mut 
         STATISTICS => arrays.push(Array::new(info.statistics, 4, STATISTICS_SIZE.into(), true)),
         COUNT => arrays.push(Array::new(info.counts, 4, dense(4), true)),
         RETRIEVE => arrays.push(Array::new(info.offsets, 4, (u128::from(count) + 1) * 4, true)),
+        MIXED => arrays.push(Array::new(info.opcodes, 4, dense(4), false)),
         RESIZE => arrays.push(Array::word(info.reserve.address, false)),
         REHASH => {
             verdict.must(info.source_capacity != 0, SMALL, "sourceCapacity");
@@ -220,7 +225,7 @@ pub(super) fn judge_hash(model: &HasherModel, info: &TrmHashInfo, verdict: &mut 
     if model.writes_values() && given(info.values) {
         arrays.push(Array::new(info.values, 4, dense(value), true));
     }
-    if matches!(*operation, FIND_OR_INSERT | RETRIEVE) && given(info.values_out) {
+    if matches!(*operation, FIND_OR_INSERT | RETRIEVE | MIXED) && given(info.values_out) {
         let number = if *operation == RETRIEVE { info.max_values } else { count };
         arrays.push(Array::new(info.values_out, 4, extent(number, value, 0), true));
     }
@@ -330,7 +335,7 @@ mod tests {
         for operation in [INSERT, CLEAR, ERASE, FIND, EXPORT, STATISTICS, REHASH, COUNT, RETRIEVE, EXPORT_IF] {
             assert_eq!(judge(TrmHasherCreateInfo { operation, ..good }), []);
         }
-        for operation in [ASSIGN, ADD, INCREMENT, FIND_OR_INSERT, ERASE_IF, RESIZE] {
+        for operation in [ASSIGN, ADD, INCREMENT, FIND_OR_INSERT, ERASE_IF, RESIZE, MIXED] {
             assert_eq!(judge(TrmHasherCreateInfo { operation, ..good }), [MALFORMED]);
         }
         for bad in [
@@ -386,6 +391,41 @@ mod tests {
     }
 
     #[test]
+    fn hashers_may_be_for_mixed_batches() {
+        let good = TrmHasherCreateInfo { operation: MIXED, value_type: 1, ..empty() };
+        for good in [good, TrmHasherCreateInfo { scheme: LINEAR, flags: RESIZABLE, key_type: 3, ..good }] {
+            assert_eq!(judge(good), []);
+            assert_eq!(judge(TrmHasherCreateInfo { value_type: 2, value_size: 8, ..good }), []);
+            for key_type in [11, 12] {
+                assert_eq!(judge(TrmHasherCreateInfo { key_type, value_type: 0, ..good }), [MALFORMED]);
+            }
+            assert_eq!(judge(TrmHasherCreateInfo { flags: STENCIL, ..good }), [MALFORMED]);
+            assert_eq!(judge(TrmHasherCreateInfo { operation: MIXED + 1, ..good }), [UNKNOWN]);
+        }
+    }
+
+    #[test]
+    fn arrays_of_opcodes() {
+        let create = TrmHasherCreateInfo { value_type: 1, operation: MIXED, ..empty() };
+        let range = |address, size| TrmRange { address, size };
+        let (count, table) = (TrmCount { max: 33, address: 0 }, range(1 << 20, 256 + 64 + 2 * 8192));
+        let [keys, values, opcodes] = [1024, 2048, 4096].map(|address| range(address, 132));
+        let good = TrmHashInfo { count, table, capacity: 1024, keys, values, opcodes, ..empty() };
+        assert_eq!(faults(create, good), []);
+        assert_eq!(faults(create, TrmHashInfo { opcodes: range(4096, 131), ..good }), [SMALL]);
+        assert_eq!(faults(create, TrmHashInfo { opcodes: range(4098, 132), ..good }), [MISALIGNED]);
+        assert_eq!(faults(create, TrmHashInfo { opcodes: range(1 << 20, 132), ..good }), [OVERLAP]);
+        assert_eq!(faults(create, TrmHashInfo { opcodes: keys, ..good }), [], "two inputs");
+        assert_eq!(faults(create, TrmHashInfo { status: 4096 + 128, ..good }), [OVERLAP]);
+        assert_eq!(faults(create, TrmHashInfo { values_out: range(8192, 132), found: range(64, 8), ..good }), []);
+        assert_eq!(faults(create, TrmHashInfo { values_out: range(8192, 131), ..good }), [SMALL]);
+        assert_eq!(faults(create, TrmHashInfo { values_out: opcodes, ..good }), [OVERLAP]);
+        assert_eq!(faults(create, TrmHashInfo { found: range(4096, 8), ..good }), [OVERLAP]);
+        let other = TrmHasherCreateInfo { operation: ASSIGN, ..create };
+        assert_eq!(faults(other, TrmHashInfo { opcodes: range(4098, 0), ..good }), [], "not used");
+    }
+
+    #[test]
     fn hashers_may_be_concurrent() {
         let good = TrmHasherCreateInfo { scheme: LINEAR, flags: CONCURRENT, value_type: 1, ..empty() };
         assert_eq!(judge(good), []);
@@ -393,6 +433,7 @@ mod tests {
         for bad in [
             TrmHasherCreateInfo { scheme: BUCKETED, ..good },
             TrmHasherCreateInfo { operation: ADD, ..good },
+            TrmHasherCreateInfo { operation: MIXED, ..good },
             TrmHasherCreateInfo { key_type: 3, ..good },
             TrmHasherCreateInfo { value_type: 2, value_size: 8, ..good },
         ] {

@@ -1,5 +1,6 @@
 //! A hasher on a device: the arrays of a request.
 
+use super::opcodes::Opcodes;
 use super::outputs::{COUNT, KEYS, Searched, VALUES, bytes};
 use super::scene::{Numbers, Scene};
 use super::stencil::Stencil;
@@ -55,6 +56,9 @@ fn changed(scene: Scene, ask: &Ask, clamped: u32, noise: &mut Random) -> Vec<Arr
         arrays.extend(room);
         searched = before;
     }
+    if let Some(opcodes) = &scene.opcodes {
+        arrays.extend(scene.searched_in_order(opcodes, ask, noise));
+    }
     let before = ["leftover keys", "leftover values"].map(|role| {
         arrays.iter().find(|array: &&Array| array.role == role).map_or_else(Vec::new, |array| array.before.clone())
     });
@@ -109,6 +113,7 @@ impl Hashing {
             values_out,
             max_values,
             offsets: ranges.range("offsets"),
+            opcodes: Opcodes::range(self.operation(), ask, ranges),
             counts: ranges.range("counts"),
             source: ranges.range("source"),
             source_capacity: numbers.source_capacity,
@@ -141,6 +146,7 @@ impl Handle for Hashing {
             }
         }
         arrays.extend(scene.stencil.as_ref().and_then(Stencil::array));
+        arrays.extend(scene.opcodes.as_ref().and_then(Opcodes::array));
         if operation == HashOperation::Rehash {
             arrays.push(Array::input("source", 16, 4, bytes(&scene.source)));
         }

@@ -7,6 +7,7 @@ mod checks;
 mod contract;
 mod handle;
 mod linear;
+mod opcodes;
 mod outputs;
 mod scene;
 mod stencil;
@@ -28,7 +29,7 @@ pub struct Hashes;
 pub(crate) static PRIMITIVE: Hashes = Hashes;
 
 /// Changes of tables are the most complex.
-const OPERATIONS: [HashOperation; 24] = [
+const OPERATIONS: [HashOperation; 28] = [
     HashOperation::Insert,
     HashOperation::Insert,
     HashOperation::Assign,
@@ -53,6 +54,10 @@ const OPERATIONS: [HashOperation; 24] = [
     HashOperation::EraseIf,
     HashOperation::ExportIf,
     HashOperation::ExportIf,
+    HashOperation::Mixed,
+    HashOperation::Mixed,
+    HashOperation::Mixed,
+    HashOperation::Mixed,
 ];
 
 /// Those on multimaps.
@@ -164,7 +169,9 @@ impl HandleInfo for Info {
             HashOperation::Clear | HashOperation::Statistics => Ask { items: 0, count: CountAt::Host, ..ask },
             // The count is the room of arrays, or the most keys of a table.
             operation if !has_batch(operation) => Ask { count: CountAt::Host, ..ask },
-            HashOperation::FindOrInsert => Ask { results: ask.results | random.word() & (FOUND | VALUES_OUT), ..ask },
+            HashOperation::FindOrInsert | HashOperation::Mixed => {
+                Ask { results: ask.results | random.word() & (FOUND | VALUES_OUT), ..ask }
+            }
             _ => ask,
         }
     }

@@ -1,6 +1,7 @@
 //! The outputs of operations, but for tables and leftover items.
 
 use super::checks::{Item, lacking};
+use super::opcodes::Opcodes;
 use super::scene::Scene;
 use super::table::{Entries, Words, entry_count};
 use crate::arena::{Array, Check, Found};
@@ -120,6 +121,18 @@ impl Scene {
         let (mut arrays, before) = self.search_room("values out", wanted, noise);
         arrays.iter_mut().for_each(Array::free_all);
         (arrays, before)
+    }
+
+    /// The results of a mixed batch. They do not depend on which keys find a slot.
+    pub(super) fn searched_in_order(&self, opcodes: &Opcodes, ask: &Ask, noise: &mut Random) -> Vec<Array> {
+        let wanted = [VALUES_OUT, FOUND].map(|bit| ask.results & bit != 0);
+        let (mut arrays, mut expected) = self.search_room("values out", wanted, noise);
+        let results = self.apply_in_order(opcodes, &mut self.before.clone());
+        self.search(&mut expected, |index, _| results[index].clone());
+        for array in &mut arrays {
+            array.expected.clone_from(if array.role == "found" { &expected.found } else { &expected.values });
+        }
+        arrays
     }
 
     /// The outputs of an export: different entries of the table, all or those that their values select.

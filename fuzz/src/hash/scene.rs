@@ -1,6 +1,7 @@
 //! Scenes: a table and a batch, with the table that an operation must leave.
 
 use super::linear::LinearSlots;
+use super::opcodes::Opcodes;
 use super::stencil::Stencil;
 use super::table::{Entries, SLICE_SLOTS, Shape, Table, Words, entry_count, key_of_hash, reserved_key, twin};
 use crate::items::{Stream, value_size};
@@ -75,6 +76,8 @@ pub(super) struct Scene {
     pub(super) values: Vec<Words>,
     /// The bits that select keys. None: the operation is for all keys.
     pub(super) stencil: Option<Stencil>,
+    /// The operations of the keys of a mixed batch.
+    pub(super) opcodes: Option<Opcodes>,
     /// Items of the batch.
     pub(super) len: usize,
     /// Number of values that a retrieval has room for.
@@ -251,8 +254,22 @@ impl Scene {
             let few = u32::try_from(from.len()).unwrap_or(u32::MAX).min(300);
             from.end = from.start + random.log_between(1, few) as usize;
         }
+        let is_mixed = info.operation == HashOperation::Mixed;
+        // The operations on a key of a mixed batch depend on each other. Often a key has many of them, or all.
+        if is_mixed && random.chance(1, 2) {
+            let few = u32::try_from(from.len()).unwrap_or(u32::MAX).min(random.pick(&[1, 4, 40]));
+            from.end = from.start + random.between(1, few) as usize;
+        }
+        // Of 64 keys, so many are the same one.
+        let (share, frequent) = match is_mixed {
+            true => (random.pick(&[0, 0, 0, 4, 32, 60]), from.start + random.index(from.len())),
+            false => (0, 0),
+        };
         let in_order = random.chance(1, 2);
         let pick = |index: usize| {
+            if share != 0 && random.chance(share, 64) {
+                return all[frequent].clone();
+            }
             let index = if in_order { index % from.len() } else { random.index(from.len()) };
             all[from.start + index].clone()
         };
@@ -260,6 +277,7 @@ impl Scene {
         let values = keys.iter().map(|_| value()).collect();
         let len = ask.count.get(ask.items) as usize;
         let stencil = info.stencil.then(|| Stencil::draw(len, &keys, ask));
+        let opcodes = is_mixed.then(|| Opcodes::draw(len, &keys, ask));
         // 3. The words of the tables. A rehash overwrites whatever lies where its table begins.
         let statistics = if info.operation == HashOperation::Statistics { built.statistics() } else { Vec::new() };
         let (before, mut noise) = (built.entries(), ask.stream(Stream::Noise));
@@ -291,6 +309,7 @@ impl Scene {
             keys,
             values,
             stencil,
+            opcodes,
             len,
             room: 0,
         };
@@ -400,6 +419,11 @@ impl Scene {
                 entries.values_mut().for_each(|values| values.sort_unstable());
             }
             HashOperation::Rehash | HashOperation::Resize => {}
+            HashOperation::Mixed => {
+                if let Some(opcodes) = &self.opcodes {
+                    self.apply_in_order(opcodes, &mut entries);
+                }
+            }
             operation if operation.inserts() => {
                 self.items().for_each(|(key, value)| {
                     let values = entries.entry(key.clone()).or_default();
