@@ -26,6 +26,8 @@ pub(super) enum Action {
     Add,
     /// The occurrences of keys are counted in an empty table: `REPEATS` of each key, on average.
     Increment,
+    /// A random operation on each key of the table: a search, an insertion, an assignment or an erasure.
+    Mixed,
     /// An erasure of half of the keys of the table.
     EraseHalf,
     /// An erasure of the keys with values up to `MOST_SELECTED`.
@@ -64,12 +66,14 @@ pub(super) struct Hashing {
     load: u32,
     /// The operation may run at the same time as others.
     pub(super) concurrent: bool,
+    /// The operation is for about half of the keys.
+    pub(super) stencil: bool,
 }
 
 impl Hashing {
     /// Operations on a table without free slots.
     pub(super) fn new(info: HasherInfo, action: Action) -> Self {
-        Self { info, action, load: 100, concurrent: false }
+        Self { info, action, load: 100, concurrent: false, stencil: false }
     }
 
     /// The same with another load, in percent.
@@ -82,6 +86,11 @@ impl Hashing {
         Self { concurrent: true, ..self }
     }
 
+    /// The same with an operation for about half of the keys.
+    pub(super) fn stencil(self) -> Self {
+        Self { stencil: true, ..self }
+    }
+
     pub(super) fn operation(&self) -> HashOperation {
         match self.action {
             Action::Insert | Action::InsertInto(_) | Action::InsertRepeated => HashOperation::Insert,
@@ -89,6 +98,7 @@ impl Hashing {
             Action::Assign => HashOperation::Assign,
             Action::Add => HashOperation::Add,
             Action::Increment => HashOperation::Increment,
+            Action::Mixed => HashOperation::Mixed,
             Action::EraseHalf => HashOperation::Erase,
             Action::EraseIf => HashOperation::EraseIf,
             Action::FindHits | Action::FindMisses => HashOperation::Find,
@@ -119,6 +129,7 @@ impl Hashing {
             | Action::EraseIf
             | Action::Rehash => &[Find],
             Action::FindOrInsert
+            | Action::Mixed
             | Action::FindHits
             | Action::FindMisses
             | Action::CountValues
@@ -139,7 +150,8 @@ impl Hashing {
     pub(super) fn has_bits(&self) -> bool {
         match self.action {
             Action::FindHits | Action::FindMisses => self.info.value.size() == 0,
-            _ => self.runs(HashOperation::Find) || self.action == Action::FindOrInsert,
+            Action::FindOrInsert | Action::Mixed => true,
+            _ => self.runs(HashOperation::Find),
         }
     }
 
@@ -152,6 +164,7 @@ impl Hashing {
             Action::CountValues => n.saturating_mul(VALUES_PER_KEY),
             Action::Assign
             | Action::Add
+            | Action::Mixed
             | Action::EraseIf
             | Action::FindHits
             | Action::FindMisses
@@ -222,7 +235,7 @@ impl Hashing {
             Action::Insert | Action::InsertInto(_) | Action::FindOrInsert | Action::FindMisses => {
                 Some(Keys::Distinct(self.earlier(n)))
             }
-            Action::Assign | Action::Add | Action::EraseHalf | Action::FindHits => {
+            Action::Assign | Action::Add | Action::Mixed | Action::EraseHalf | Action::FindHits => {
                 Some(Keys::Shuffled(self.earlier(n)))
             }
             Action::InsertRepeated | Action::Increment => Some(Keys::LowBits(self.repeated_bits(n))),

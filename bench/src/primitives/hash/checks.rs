@@ -2,8 +2,8 @@
 
 use super::action::{Action, Hashing};
 use super::layout::{
-    EARLIER_VALUES, FOUND, HEADER_WORDS, KEYS, LEFTOVERS, RESULTS, SLICES, STATISTICS, TABLE, VALUES, is_selected,
-    table,
+    EARLIER_VALUES, FOUND, HEADER_WORDS, KEYS, LEFTOVERS, RESULTS, SLICES, STATISTICS, STENCIL, TABLE, VALUES, has_bit,
+    is_selected, table,
 };
 use super::{exports, multimaps};
 use crate::arrays::Contents;
@@ -78,6 +78,7 @@ fn check_values(work: &Hashing, n: u32, contents: &Contents) -> Result<(), Strin
         (0..n).for_each(|index| erased[shuffled(index, queries) as usize] = true);
     }
     let is_selected = |query: u32| earlier.as_ref().is_some_and(|values| is_selected(values.item(query as usize)));
+    let stencil = contents.inputs.get(STENCIL).and_then(Option::as_ref).filter(|_| work.stencil);
     // The occurrences of each key.
     let is_count = work.action == Action::Increment;
     let mask = (1 << work.repeated_bits(n)) - 1;
@@ -91,7 +92,8 @@ fn check_values(work: &Hashing, n: u32, contents: &Contents) -> Result<(), Strin
         // The item with the value of the key, if the table has it.
         let item = match work.action {
             Action::FindMisses => None,
-            Action::FindHits => Some((&earlier, shuffled(query, n))),
+            _ if stencil.is_some_and(|stencil| !has_bit(stencil, query)) => None,
+            Action::FindHits | Action::Mixed => Some((&earlier, shuffled(query, n))),
             Action::EraseHalf => Some((&earlier, query)).filter(|_| !erased[query as usize]),
             Action::EraseIf => Some((&earlier, query)).filter(|_| !is_selected(query)),
             Action::Rehash | Action::Grow | Action::StayAsIs => Some((&earlier, query)),
@@ -180,6 +182,27 @@ mod tests {
         assert!(check(Action::FindHits, &[1, 1], None, None).is_err());
         assert_eq!(check(Action::FindMisses, &[u32::MAX; 2], None, None), Ok(()));
         assert!(check(Action::FindMisses, &[u32::MAX, 1], None, None).is_err());
+    }
+
+    #[test]
+    fn mixed_batches_write_what_the_table_had() {
+        let of = [0, 1].map(|query| shuffled(query, 2) + 1);
+        assert_eq!(check(Action::Mixed, &of, Some(&[3]), Some(0)), Ok(()));
+        assert!(check(Action::Mixed, &[7, 8], Some(&[3]), Some(0)).is_err(), "the values of the batch");
+        assert!(check(Action::Mixed, &of, Some(&[1]), Some(0)).is_err());
+    }
+
+    #[test]
+    fn keys_without_a_bit_are_absent() {
+        let check = |results: &[u32], found: u32| {
+            let mut contents = contents(Action::Insert, results, Some(&[found]), Some(0));
+            contents.inputs.resize(STENCIL, None);
+            contents.inputs.push(Some(Arc::new(vec![0xfffe])));
+            super::check(&Hashing::new(HasherInfo::pairs(), Action::Insert).stencil(), 2, &contents)
+        };
+        assert_eq!(check(&[u32::MAX, 8], 2), Ok(()));
+        assert!(check(&[7, 8], 3).is_err());
+        assert!(check(&[u32::MAX; 2], 0).is_err());
     }
 
     #[test]

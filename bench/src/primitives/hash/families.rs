@@ -98,6 +98,7 @@ fn composed(
     let resizable = info.resizable();
     let at_80 = [
         ("find_or_insert", "", info, Action::FindOrInsert),
+        ("mixed", "", info, Action::Mixed),
         ("erase_if", "", info, Action::EraseIf),
         ("export_if", "", info, Action::ExportIf),
         ("rehash", "", info, Action::Rehash),
@@ -111,7 +112,11 @@ fn composed(
         let work = Hashing::new(info, action).load(80);
         Family::new(format!("hash_{name}_{scheme}{flag}load80"), work, sizes)
     });
-    families.into_iter().chain([idle])
+    let half = [("insert", Action::Insert), ("find_hit", Action::FindHits)].map(|(name, action)| {
+        let work = Hashing::new(info, action).load(80).stencil();
+        Family::new(format!("hash_{name}_{scheme}half_load80"), work, last(sizes))
+    });
+    families.into_iter().chain([idle]).chain(half)
 }
 
 /// Multimaps: each key once, or eight times on average.

@@ -14,6 +14,10 @@ pub(super) const RESULTS: usize = 5;
 pub(super) const QUERIES: usize = 6;
 /// The table that receives the keys of `TABLE`.
 pub(super) const TARGET: usize = 7;
+/// The operation of each key of a mixed batch.
+pub(super) const OPCODES: usize = 8;
+/// The bits of the keys that a stencil selects.
+pub(super) const STENCIL: usize = 9;
 
 // Small tables.
 /// A bit for each key: whether it has been found.
@@ -39,6 +43,11 @@ pub(super) const SMALL_TABLE: u32 = 1 << 18;
 
 /// The largest value that selects a key. Values are random, so about half of the keys are selected.
 pub(super) const MOST_SELECTED: u32 = u32::MAX / 2;
+
+/// Whether a stencil selects a key.
+pub(super) fn has_bit(stencil: &[u32], key: u32) -> bool {
+    stencil[key as usize / 32] >> (key % 32) & 1 != 0
+}
 
 /// A number of items, slots or blocks. Numbers that are too large for a table stay so.
 pub(super) fn narrow(wide: u64) -> u32 {

@@ -36,6 +36,7 @@ impl Primitive for HashPrimitive {
             ("create_hasher_find_or_insert_linear_u32_u32", linear.operation(HashOperation::FindOrInsert)),
             ("create_hasher_rehash_linear_u32_u32", linear.operation(HashOperation::Rehash)),
             ("create_hasher_resize_linear_u32_u32", linear.resizable().operation(HashOperation::Resize)),
+            ("create_hasher_mixed_linear_u32_u32", linear.operation(HashOperation::Mixed)),
             ("create_hasher_insert_multimap_u32_u32", linear.multimap()),
             ("create_hasher_retrieve_multimap_u32_u32", linear.multimap().operation(HashOperation::Retrieve)),
         ];

@@ -3,8 +3,8 @@
 use super::action::{Action, Hashing};
 use super::handle::HashStep;
 use super::layout::{
-    BLOCK, COUNT_OUT, EARLIER_KEYS, EARLIER_VALUES, FOUND, KEYS, LEFTOVERS, MOST_SELECTED, NUMBERS, QUERIES, RESULTS,
-    STATISTICS, TABLE, TARGET, VALUES, narrow,
+    BLOCK, COUNT_OUT, EARLIER_KEYS, EARLIER_VALUES, FOUND, KEYS, LEFTOVERS, MOST_SELECTED, NUMBERS, OPCODES, QUERIES,
+    RESULTS, STATISTICS, STENCIL, TABLE, TARGET, VALUES, narrow,
 };
 use crate::arrays::{ArrayInfo, Memory, Table};
 use crate::handles::Handles;
@@ -33,7 +33,10 @@ impl HashWork {
             clearer: hasher(HashOperation::Clear)?,
             inserter: hasher(HashOperation::Insert)?,
             inspectors: work.inspections().iter().map(|operation| hasher(*operation)).collect::<Result<_, _>>()?,
-            hasher: handles.get(HasherInfo { concurrent: work.concurrent, ..work.hasher_info(n, work.operation()) })?,
+            hasher: {
+                let info = work.hasher_info(n, work.operation());
+                handles.get(HasherInfo { concurrent: work.concurrent, stencil: work.stencil, ..info })?
+            },
         })
     }
 
@@ -69,10 +72,13 @@ impl HashWork {
         let (keys, queries) = self.work.queries(self.n);
         let table = self.table(memory);
         let of_table = HashInfo { count: Count::host(self.n), max_value: MOST_SELECTED.into(), ..table };
-        let search = HashInfo { count: Count::host(queries), keys: memory.whole(keys, 0), ..table };
+        let stencil = memory.whole(STENCIL, 0);
+        let search = HashInfo { count: Count::host(queries), keys: memory.whole(keys, 0), stencil, ..table };
         let batch = HashInfo {
             keys: memory.whole(KEYS, 0),
             values: memory.whole(VALUES, 0),
+            opcodes: memory.whole(OPCODES, 0),
+            stencil,
             leftover_count: memory.table(LEFTOVERS).address,
             ..of_table
         };
@@ -100,7 +106,9 @@ impl HashWork {
                 HashInfo { source: memory.whole(TABLE, 0), source_capacity: self.work.capacity(self.n), ..batch }
             }
             HashOperation::Resize => HashInfo { reserve: Count::host(self.work.reserve(self.n)), ..batch },
-            HashOperation::FindOrInsert => HashInfo { values_out: results, found: self.found(memory), ..batch },
+            HashOperation::FindOrInsert | HashOperation::Mixed => {
+                HashInfo { values_out: results, found: self.found(memory), ..batch }
+            }
             _ => batch,
         };
         Box::new(HashStep { hasher, info })
@@ -149,6 +157,8 @@ impl Operation for HashWork {
             // The number i is key i.
             Self::input(Some(Content::Keys(Keys::Copies(1))), key, queries),
             if work.action == Action::Rehash { self.slots(work.slots_after(n)) } else { ArrayInfo::default() },
+            Self::input(values, 4, if work.action == Action::Mixed { n } else { 0 }),
+            Self::input(values, 4, if work.stencil { n.div_ceil(32) } else { 0 }),
         ]
     }
 
@@ -202,6 +212,6 @@ impl Operation for HashWork {
     fn output_sides(&self) -> Vec<usize> {
         // A table is only read where it is cleared: its layout is the library's.
         let table = if self.work.action == Action::Clear { 0 } else { 1 };
-        vec![1, 1, 1, 1, table, 1, 1, 1]
+        vec![1, 1, 1, 1, table, 1, 1, 1, 1, 1]
     }
 }
