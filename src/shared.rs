@@ -166,6 +166,8 @@ specialization_constants! {
     Resizable = 38 as "SPEC_RESIZABLE",
     /// Whether a stencil selects the keys of a batch.
     Stencil = 39 as "SPEC_STENCIL",
+    /// Whether a kernel of tables with linear probing names keys by the numbers of their slots.
+    BySlot = 40 as "SPEC_BY_SLOT",
 }
 
 /// Returns [`UserFunction::interface`] of a kernel with these files.

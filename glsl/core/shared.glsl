@@ -40,6 +40,7 @@
 #define SPEC_SELECTS 37
 #define SPEC_RESIZABLE 38
 #define SPEC_STENCIL 39
+#define SPEC_BY_SLOT 40
 
 const uint RADIX_BITS = 8;
 const uint RADIX = 256;

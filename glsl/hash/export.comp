@@ -1,4 +1,5 @@
 // Writes the keys of a table and their values, in any order. SELECTS: those with values from min_value to max_value.
+// BY_SLOT: the numbers of their slots instead of their values.
 //
 // In:  the table; a cursor of zero.
 // Out: keys, and values unless their address is null, up to max_count of them; the cursor, which is the number of all;
@@ -22,8 +23,10 @@ layout(constant_id = SPEC_SELECTS) const uint SELECTS = 0;
 
 #include "radix/scratch.glsl"
 #ifdef LINEAR
+layout(constant_id = SPEC_BY_SLOT) const uint BY_SLOT = 0;
 #include "hash/linear.glsl"
 #else
+const uint BY_SLOT = 0;
 #include "hash/table.glsl"
 #endif
 
@@ -50,7 +53,7 @@ bool is_selected(uvec2 slice, uint slot) {
     return is_at_most(args.problem.min_value, value) && is_at_most(value, args.problem.max_value);
 }
 
-// Writes the key and the value of a slot.
+// Writes the key of a slot, and its value or its number.
 void export_entry(uint position, uvec2 slice, uint slot) {
     uint key[KEY_WORDS];
     uvec2 source = value_address(slice, slot);
@@ -62,6 +65,11 @@ void export_entry(uint position, uvec2 slice, uint slot) {
     }
     Words keys = Words(advance(args.problem.keys, bytes_of(position, KEY_WORDS * 4)));
     [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) keys.v[w] = key[w];
+    if (BY_SLOT != 0) {
+        uint before = slot < SLICE_SLOTS ? linear_group() * SLICE_SLOTS : all_slices() * SLICE_SLOTS - SLICE_SLOTS;
+        Words(args.problem.values).v[position] = before + slot;
+        return;
+    }
     if (VALUE_WORDS == 0 || is_null(args.problem.values)) return;
     Words values = Words(advance(args.problem.values, bytes_of(position, VALUE_WORDS * 4)));
     [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) values.v[w] = Words(source).v[w];

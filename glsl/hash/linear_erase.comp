@@ -1,11 +1,11 @@
-// Erases keys from a table with linear probing. MULTIMAP: all slots of each key.
+// Erases keys from a table with linear probing. MULTIMAP: all slots of each key. BY_SLOT: the slots of the items.
 //
-// In:  keys; their count, if it is in device memory; the table.
+// In:  keys, or in scratch the numbers of slots; their count, if it is in device memory; the table.
 // Out: erased slots; in the header the numbers of keys and of erased slots; in scratch, for each item that has erased a
 //      slot, the last one of its path; the status.
 // Workgroups: one for each THREADS keys at the maximum count, at least one.
 // Memory order: states of slots are read by relaxed atomic loads, and change by compare-and-swap: of several items with
-//               a key, one erases it.
+//               a key, one erases it. BY_SLOT: items have different slots.
 // Progress: never waits.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -19,6 +19,8 @@ layout(push_constant, scalar) uniform Push {
     PUSH args;
 };
 
+layout(constant_id = SPEC_BY_SLOT) const uint BY_SLOT = 0;
+
 #include "radix/scratch.glsl"
 #include "hash/linear.glsl"
 #include "hash/batch.glsl"
@@ -28,25 +30,46 @@ layout(push_constant, scalar) uniform Push {
 shared uint sh_keys;
 shared uint sh_slots;
 
-// Slots that an item has erased.
+// The number of keys that an item has erased, the number of their slots, and the last one. A reserved key has no slot.
 struct Erased {
-    uint count;
+    uint keys;
+    uint slots;
     uint last;
 };
 
+Erased erase_reserved(uint reserved) {
+    return Erased(atomicExchange(reserved_flag(reserved).v[0], 0u), 0, NO_SLOT);
+}
+
 // Erases the slots of a key: one, or all of MULTIMAP.
 Erased erase_slots(uint key[KEY_WORDS], Wanted wanted) {
-    Erased erased = Erased(0, NO_SLOT);
+    Erased erased = Erased(0, 0, NO_SLOT);
     for (uint probe = 0; probe < most_probes(); ++probe) {
         uint slot = (wanted.home + probe) & (slot_count() - 1);
         Words words = slot_words(slot, 0);
         uint state = load_relaxed(words, 0);
         if (state == EMPTY_SLOT) break;
         if (state != wanted.state || !has_key(slot, key)) continue;
-        if (atomicCompSwap(words.v[0], state, ERASED_SLOT) == state) erased = Erased(erased.count + 1, slot);
+        if (atomicCompSwap(words.v[0], state, ERASED_SLOT) == state) {
+            erased = Erased(erased.keys + 1, erased.slots + 1, slot);
+        }
         if (MULTIMAP == 0) break;
     }
     return erased;
+}
+
+// Erases the keys of an item.
+Erased erase_item(uint index) {
+    if (BY_SLOT != 0) {
+        uint slot = item_slots().v[index];
+        if (is_in_header(slot)) return erase_reserved(slot - slot_count());
+        store_relaxed(slot_words(slot, 0), 0, ERASED_SLOT);
+        return Erased(1, 1, slot);
+    }
+    uint key[KEY_WORDS];
+    load_key(index, key);
+    Wanted wanted = wanted_of(key);
+    return wanted.reserved == NOT_RESERVED ? erase_slots(key, wanted) : erase_reserved(wanted.reserved);
 }
 
 void main() {
@@ -60,20 +83,10 @@ void main() {
     barrier();
     uint index = linear_group() * THREADS + thread_id();
     if (index < count) {
-        uint key[KEY_WORDS];
-        load_key(index, key);
-        Wanted wanted = wanted_of(key);
-        Erased erased = Erased(0, NO_SLOT);
-        uint keys = 0;
-        if (wanted.reserved == NOT_RESERVED) {
-            erased = erase_slots(key, wanted);
-            keys = erased.count;
-        } else {
-            keys = atomicExchange(reserved_flag(wanted.reserved).v[0], 0u);
-        }
+        Erased erased = erase_item(index);
         item_slots().v[index] = erased.last;
-        if (keys != 0) atomicAdd(sh_keys, keys);
-        if (erased.count != 0) atomicAdd(sh_slots, erased.count);
+        if (erased.keys != 0) atomicAdd(sh_keys, erased.keys);
+        if (erased.slots != 0) atomicAdd(sh_slots, erased.slots);
     }
     barrier();
     if (thread_id() == 0 && sh_keys != 0) {

@@ -28,6 +28,8 @@ pub(crate) struct Format {
     pub(crate) multimap: bool,
     pub(crate) resizable: bool,
     pub(crate) stencil: bool,
+    /// Erased keys are named by their slots: those that are selected in a table with linear probing.
+    pub(crate) by_slot: bool,
     pub(crate) max_count: u32,
     pub(crate) max_capacity: u32,
 }
@@ -85,6 +87,7 @@ impl Format {
             multimap: info.multimap,
             resizable: info.resizable,
             stencil: info.stencil,
+            by_slot: info.operation == HashOperation::EraseIf && info.scheme == HashScheme::Linear,
             max_count: limited("maxCount", info.max_count, MAX_NARROW_COUNT, "the most keys of a batch")?,
             max_capacity: limited(
                 "maxCapacity",
@@ -306,10 +309,7 @@ fn check_multimap(info: &HasherInfo) -> Result<()> {
     if concurrent {
         return malformed("multimaps have no concurrent operations".into());
     }
-    let by_key = matches!(
-        operation,
-        HashOperation::Assign | HashOperation::FindOrInsert | HashOperation::EraseIf | HashOperation::Mixed
-    );
+    let by_key = matches!(operation, HashOperation::Assign | HashOperation::FindOrInsert | HashOperation::Mixed);
     if by_key || operation.combines() {
         malformed(format!("{operation:?} is not available for multimaps"))
     } else {

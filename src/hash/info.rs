@@ -66,7 +66,7 @@ pub enum HashOperation {
     /// Writes for each key all values that a multimap has, one key's behind the other's, and the offset of each key.
     Retrieve,
     /// Removes the keys with values from [`crate::HashInfo::min_value`] to [`crate::HashInfo::max_value`]. Values have
-    /// 4 or 8 bytes, as for `ExportIf`. Not for multimaps.
+    /// 4 or 8 bytes, as for `ExportIf`.
     EraseIf,
     /// As `Export`, of the keys with values from [`crate::HashInfo::min_value`] to [`crate::HashInfo::max_value`].
     ExportIf,
@@ -222,7 +222,8 @@ pub struct HasherInfo {
     /// The table may have a key several times, with a value each. [`HashOperation::Insert`] inserts all items of a
     /// batch, [`HashOperation::Erase`] removes all values of a key, and [`HashOperation::Find`] writes any one.
     /// [`HashOperation::Count`] and [`HashOperation::Retrieve`] write how many there are, and all of them. The other
-    /// operations are `Clear`, `Export`, `ExportIf`, `Rehash`, `Resize` and `Statistics`. For [`HashScheme::Linear`].
+    /// operations are `Clear`, `EraseIf`, `Export`, `ExportIf`, `Rehash`, `Resize` and `Statistics`. For
+    /// [`HashScheme::Linear`].
     ///
     /// The times of all operations on a key grow with the number of its values, of which there are at most 16,384.
     pub multimap: bool,

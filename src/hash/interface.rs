@@ -482,7 +482,7 @@ macro_rules! folder_kernels {
                 /// Erases keys from a table with linear probing.
                 HashLinearErase = "hash_linear_erase",
                     push HashLinearPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords, Multimap, Resizable];
+                    [Threads, Lanes, KeyWords, ValueWords, Multimap, Resizable, BySlot];
                 /// Makes erased slots empty.
                 HashLinearTrim = "hash_linear_trim",
                     push HashLinearPush, memory [HashHeader],
@@ -494,7 +494,7 @@ macro_rules! folder_kernels {
                 /// As `HashExport`, of a table with linear probing.
                 HashLinearExport = "hash_linear_export",
                     push HashExportPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords, Multimap, Selects, Resizable];
+                    [Threads, Lanes, KeyWords, ValueWords, Multimap, Selects, Resizable, BySlot];
                 /// As `HashStatistics`, of a table with linear probing.
                 HashLinearStatistics = "hash_linear_statistics",
                     push HashStatisticsPush, memory [HashHeader],

@@ -377,6 +377,7 @@ impl<'a> Steps<'a> {
             Constant::MaxGroupsX => profile.max_groups_x,
             Constant::Selects => format.operation.selects().into(),
             Constant::Stencil => format.stencil.into(),
+            Constant::BySlot => format.by_slot.into(),
             // Kernels of tables declare no others.
             _ => 0,
         });
@@ -421,7 +422,9 @@ impl Steps<'_> {
     }
 
     pub(super) fn values(&self) -> (&'static str, Range) {
-        ("values", self.array(self.problem.values, self.format().value_words))
+        let Format { value_words, by_slot, .. } = *self.format();
+        // The numbers of slots have their place.
+        ("values", self.array(self.problem.values, if by_slot { 1 } else { value_words }))
     }
 
     pub(super) fn counts(&self) -> (&'static str, Range) {
@@ -551,7 +554,10 @@ impl PlanSource for Composition<'_> {
             Source::Batch => {}
             Source::Stencil(compaction) => compaction.add_to(change, plan),
             Source::Selection { cursor, values } => {
-                let export = change.as_operation(HashOperation::ExportIf);
+                let mut export = change.as_operation(HashOperation::ExportIf);
+                if let Change::Linear(change) = &self.change {
+                    export.problem.values = change.slots().address.into();
+                }
                 Export::of(export, *cursor).selecting(*values).add_passes(plan, export.all_slices());
             }
             Source::Table { cursor, address, slices, first_slices } => {

@@ -20,7 +20,7 @@ fn refused(context: &Context, info: HasherInfo) -> String {
 
 /// Operations that multimaps do not have, and those that no other table has.
 pub(crate) fn operations_of_multimaps() {
-    use HashOperation::{Add, Assign, Count as CountOf, EraseIf, FindOrInsert, Increment, Retrieve};
+    use HashOperation::{Add, Assign, Count as CountOf, FindOrInsert, Increment, Retrieve};
     let context = context(Setup::Native);
     let pairs = HasherInfo::pairs();
     let multimap = pairs.linear().multimap();
@@ -34,7 +34,7 @@ pub(crate) fn operations_of_multimaps() {
         (pairs.operation(CountOf), alone(CountOf)),
         (pairs.linear().operation(Retrieve), alone(Retrieve)),
     ];
-    texts.extend([Assign, Add, Increment, FindOrInsert, EraseIf].map(|of| (multimap.operation(of), unavailable(of))));
+    texts.extend([Assign, Add, Increment, FindOrInsert].map(|of| (multimap.operation(of), unavailable(of))));
     texts.extend([FindOrInsert, HashOperation::Rehash].map(|of| (concurrent(of), as_concurrent(of))));
     for (info, text) in texts {
         assert_eq!(refused(&context, info), format!("flags is malformed: {text}"));

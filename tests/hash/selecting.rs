@@ -54,7 +54,7 @@ pub(crate) fn selected_erasures() {
     let kinds = [Types::PAIRS, Types::ALL[6]].into_iter().enumerate();
     for types in kinds
         .filter(|(i, _)| *i == 0 || is_shared_here(*i) && !very_brief())
-        .flat_map(|(_, types)| types.of_each_scheme())
+        .flat_map(|(_, types)| types.of_each_kind())
     {
         for share in [1, 3] {
             let mut table = filled(&context, types);

@@ -71,7 +71,7 @@ pub enum TrmHashOperation {
     /// Writes for each key all values that a multimap has, one key's behind the other's, and the offset of each key.
     Retrieve = 16,
     /// Removes the keys with values from TrmHashInfo::minValue to TrmHashInfo::maxValue. Values have 4 or 8 bytes, as
-    /// for TRM_HASH_OPERATION_EXPORT_IF. Not for multimaps.
+    /// for TRM_HASH_OPERATION_EXPORT_IF.
     EraseIf = 17,
     /// As TRM_HASH_OPERATION_EXPORT, of the keys with values from TrmHashInfo::minValue to TrmHashInfo::maxValue.
     ExportIf = 18,
@@ -124,8 +124,8 @@ pub const TRM_HASHER_CREATE_CONCURRENT_BIT: u32 = 4;
 /// Flag in TrmHasherCreateInfo::flags: the table may have a key several times, with a value each.
 /// TRM_HASH_OPERATION_INSERT inserts all items of a batch, TRM_HASH_OPERATION_ERASE removes all values of a key, and
 /// TRM_HASH_OPERATION_FIND writes any one. TRM_HASH_OPERATION_COUNT and TRM_HASH_OPERATION_RETRIEVE write how many
-/// there are, and all of them. The other operations are TRM_HASH_OPERATION_CLEAR, _EXPORT, _EXPORT_IF, _REHASH, _RESIZE
-/// and _STATISTICS. For TRM_HASH_SCHEME_LINEAR. The times of all operations on a key grow with the number of its
+/// there are, and all of them. The other operations are TRM_HASH_OPERATION_CLEAR, _ERASE_IF, _EXPORT, _EXPORT_IF,
+/// _REHASH, _RESIZE and _STATISTICS. For TRM_HASH_SCHEME_LINEAR. The times of all operations on a key grow with the number of its
 /// values, of which there are at most 16384.
 pub const TRM_HASHER_CREATE_MULTIMAP_BIT: u32 = 8;
 
