@@ -598,6 +598,7 @@ struct HashMixedPush {
     uint hashes;
     uint elements;
     uint totals;
+    uint tile;
     uint had_keys;
     uint before;
     uint erased;

@@ -12,6 +12,9 @@ uint element_of(uint opcode, uint index) { return opcode << OPCODE_SHIFT | index
 // The neutral element.
 const uint NO_CHANGE = OPCODE_FIND << OPCODE_SHIFT;
 
+// Whether the caller wants to know what the table has.
+bool wants_results() { return !is_null(args.problem.values_out) || !is_null(args.problem.found); }
+
 // The operation that has the effect of two, the first one before the second.
 uint compose(uint first, uint second) {
     uint opcode = opcode_of(second);

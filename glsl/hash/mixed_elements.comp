@@ -1,7 +1,8 @@
 // Writes the elements of a mixed batch, and the hashes by which they are sorted.
 //
 // In:  keys and opcodes; their count, if it is in device memory.
-// Out: in scratch: the first hash of each key, or both of a key of two words; the elements.
+// Out: in scratch: the first hash of each key, or both of a key of two words; the elements; for each key, that no
+//      operation is before its own, which the scan replaces.
 // Workgroups: one for each THREADS * ITEMS keys at the maximum count.
 // Memory order: inputs come from earlier dispatches; every word is written once.
 // Progress: never waits.
@@ -38,6 +39,7 @@ void main() {
         uint first_hash, second_hash;
         hash_key(key, first_hash, second_hash);
         store_hashes(index, first_hash, second_hash);
+        if (wants_results()) Words(scratch_part(args.before)).v[index] = NO_CHANGE;
         elements.v[index] = element_of(Words(args.problem.opcodes).v[index] & 3, index);
     }
 }

@@ -41,7 +41,7 @@ void store_value(uint index, uint element) {
 void main() {
     uint count = batch_count();
     uint first = linear_group() * THREADS;
-    if (first >= count || is_null(args.problem.values_out) && is_null(args.problem.found)) return;
+    if (first >= count || !wants_results()) return;
     if (thread_id() < THREADS / 32) {
         uint word = first / 32 + thread_id();
         sh_found[thread_id()] = word * 32 < count ? Words(scratch_part(args.had_keys)).v[word] : 0;

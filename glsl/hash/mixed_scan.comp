@@ -3,7 +3,7 @@
 // In:  in scratch: the elements and the hashes that identify their keys, sorted by the hashes; for each tile, the
 //      composition of the elements of its first key in the tiles before it; a bit for each item: whether the table has
 //      its key; the values of the batch; their count, if it is in device memory.
-// Out: in scratch: for each item, the composition of the elements of its key before it; for each position in the sorted
+// Out: in scratch: for each item, the composition of the elements of its key before it, if it has any; for each position in the sorted
 //      order, a bit: whether its key is erased, and another one: whether a value is assigned to it. Only the last
 //      element of a key has bits. At positions with a bit, the key, and the value that is assigned.
 // REDUCE: reads elements, hashes and the count. Out: in scratch: for each tile, the composition of the elements of its
@@ -71,16 +71,24 @@ Run scan_runs(Run run, out Run total) {
 #ifdef SPINE
 void main() {
     uint count = batch_count();
-    uint tiles = count / TILE + (count % TILE != 0 ? 1 : 0);
+    uint tiles = count / args.tile + (count % args.tile != 0 ? 1 : 0);
     Words totals = Words(scratch_part(args.totals));
     Run before = Run(NO_CHANGE, false);
-    for (uint tile = 0; tile < tiles; tile += THREADS) {
-        uint own = tile + thread_id();
+    for (uint first = 0; first < tiles; first += TILE) {
+        uint own = first + thread_id() * ITEMS;
+        Run runs[ITEMS];
         Run run = Run(NO_CHANGE, false);
-        if (own < tiles) run = Run(totals.v[2 * own], totals.v[2 * own + 1] != 0);
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            runs[k] = Run(NO_CHANGE, false);
+            if (own + k < tiles) runs[k] = Run(totals.v[2 * (own + k)], totals.v[2 * (own + k) + 1] != 0);
+            run = join_runs(run, runs[k]);
+        }
         Run total;
         run = join_runs(before, scan_runs(run, total));
-        if (own < tiles) totals.v[2 * own] = run.element;
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            if (own + k < tiles) totals.v[2 * (own + k)] = run.element;
+            run = join_runs(run, runs[k]);
+        }
         before = join_runs(before, total);
     }
 }
@@ -177,13 +185,15 @@ void main() {
     Run run = join_runs(earlier, scan_runs(own, total));
 
     // 2. Apply them.
-    bool wants_results = !is_null(args.problem.values_out) || !is_null(args.problem.found);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint position = begin + k;
         if (position >= count) continue;
         uint index = index_of(elements[k]);
         uint before = are_first[k] ? NO_CHANGE : run.element;
-        if (wants_results) Words(scratch_part(args.before)).v[index] = before;
+        // Most keys of many batches have one operation.
+        if (opcode_of(before) != OPCODE_FIND && wants_results()) {
+            Words(scratch_part(args.before)).v[index] = before;
+        }
         run = Run(compose(before, elements[k]), false);
         bool is_last = position + 1 == count;
         if (!is_last && k + 1 < ITEMS) is_last = are_first[min(k + 1, ITEMS - 1)];

@@ -210,6 +210,8 @@ shared_structs! {
         elements: u32,
         /// Part of scratch: two words for each tile of elements: see glsl/hash/mixed_scan.comp.
         totals: u32,
+        /// Elements of a tile.
+        tile: u32,
         /// Part of scratch: a bit for each key: whether the table has it before the batch.
         had_keys: u32,
         /// Part of scratch: for each key, the composition of its operations before this one.

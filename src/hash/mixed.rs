@@ -117,6 +117,7 @@ impl Changes<'_> {
             hashes: part(parts.hashes),
             elements: part(parts.elements),
             totals: part(parts.totals),
+            tile: batch.profile().hash.find_threads * STREAMED_ITEMS,
             had_keys: part(parts.had_keys),
             before: part(parts.before),
             erased: part(parts.erased),
@@ -127,7 +128,9 @@ impl Changes<'_> {
     }
 
     fn add_pass(&self, plan: &mut Plan<'_>, kernel: Kernel, groups: u32, sets: [Resources; 2]) {
-        let threads = self.batch.profile().hash.find_threads;
+        let profile = self.batch.profile();
+        let is_alone = kernel == Kernel::HashMixedSpine;
+        let threads = if is_alone { profile.plain_threads } else { profile.hash.find_threads };
         self.batch.add_pass(plan, kernel, threads, groups, sets, &self.push());
     }
 
@@ -148,7 +151,8 @@ impl Changes<'_> {
         let Self { batch, opcodes, results, parts, .. } = self;
         Search { values: results.values, found: parts.had_keys.address }.add_to(batch, plan);
         let reads = set(plan, &[batch.keys(), batch.counts(), ("opcodes", *opcodes)]);
-        let writes = set(plan, &[("hashes", parts.hashes), ("elements", parts.elements)]);
+        let writes = [("hashes", parts.hashes), ("elements", parts.elements), ("before", parts.before)];
+        let writes = set(plan, &writes);
         self.add_pass(plan, Kernel::HashMixedElements, self.groups(STREAMED_ITEMS), [reads, writes]);
     }
 

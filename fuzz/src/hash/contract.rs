@@ -396,7 +396,7 @@ mod tests {
         for good in [good, TrmHasherCreateInfo { scheme: LINEAR, flags: RESIZABLE, key_type: 3, ..good }] {
             assert_eq!(judge(good), []);
             assert_eq!(judge(TrmHasherCreateInfo { value_type: 2, value_size: 8, ..good }), []);
-            for key_type in [11, 12] {
+            for key_type in [13, 14] {
                 assert_eq!(judge(TrmHasherCreateInfo { key_type, value_type: 0, ..good }), [MALFORMED]);
             }
             assert_eq!(judge(TrmHasherCreateInfo { flags: STENCIL, ..good }), [MALFORMED]);
