@@ -153,7 +153,7 @@ pub(super) fn judge_hasher(info: &TrmHasherCreateInfo, verdict: &mut Verdict) {
         && items.key_size() == 4
         && matches!(items.value_size, 0 | 4);
     verdict.must(!concurrent || may_be_concurrent, MALFORMED, "flags: concurrent");
-    let changes_multimap = matches!(info.operation, CLEAR | INSERT | ERASE | REHASH | RESIZE);
+    let changes_multimap = matches!(info.operation, CLEAR | INSERT | ERASE | ERASE_IF | REHASH | RESIZE);
     let reads_multimap = matches!(info.operation, FIND | COUNT | RETRIEVE | EXPORT | EXPORT_IF | STATISTICS);
     let may_be_multimap = info.scheme == LINEAR && !concurrent && (changes_multimap || reads_multimap);
     verdict.must(!multimap || may_be_multimap, MALFORMED, "flags: multimap");
@@ -335,7 +335,7 @@ mod tests {
         for operation in [INSERT, CLEAR, ERASE, FIND, EXPORT, STATISTICS, REHASH, COUNT, RETRIEVE, EXPORT_IF] {
             assert_eq!(judge(TrmHasherCreateInfo { operation, ..good }), []);
         }
-        for operation in [ASSIGN, ADD, INCREMENT, FIND_OR_INSERT, ERASE_IF, RESIZE, MIXED] {
+        for operation in [ASSIGN, ADD, INCREMENT, FIND_OR_INSERT, RESIZE, MIXED] {
             assert_eq!(judge(TrmHasherCreateInfo { operation, ..good }), [MALFORMED]);
         }
         for bad in [

@@ -61,13 +61,14 @@ const OPERATIONS: [HashOperation; 28] = [
 ];
 
 /// Those on multimaps.
-const MULTIMAP_OPERATIONS: [HashOperation; 15] = [
+const MULTIMAP_OPERATIONS: [HashOperation; 16] = [
     HashOperation::Insert,
     HashOperation::Insert,
     HashOperation::Insert,
     HashOperation::Erase,
     HashOperation::Erase,
     HashOperation::Erase,
+    HashOperation::EraseIf,
     HashOperation::Find,
     HashOperation::Clear,
     HashOperation::Export,
