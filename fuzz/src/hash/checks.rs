@@ -86,15 +86,14 @@ impl Scene {
         }
         let erases = self.info.operation == HashOperation::EraseIf;
         let erased = if erases { self.selected().min(self.len) } else { 0 };
-        let may_be_erased = |values: &[Words]| erases && self.selects(&values[0]);
         if erases && entry_count(&self.before) - entry_count(entries) != erased {
             let [before, after] = [&self.before, entries].map(entry_count);
             return Err(format!("the table had {before} keys and has {after}: {erased} should be erased"));
         }
         // Slots of a linear table keep their keys, and those of a multimap their values: see `check_slots`.
-        let number = |entries: &Entries, key: &Words| entries.get(key).map_or(0, Vec::len);
+        let kept = |values: &Vec<Words>| values.iter().filter(|value| !(erases && self.selects(value))).count();
         let is_lost = |(key, values): &(&Words, &Vec<Words>)| {
-            !may_be_erased(values) && expected.contains_key(*key) && number(entries, key) < values.len()
+            expected.contains_key(*key) && entries.get(*key).map_or(0, kept) < kept(values)
         };
         match self.before.iter().find(is_lost) {
             Some((key, _)) => Err(format!("key {key:x?} is lost")),
@@ -144,7 +143,7 @@ impl Scene {
         if self.clears {
             check_cleared(&after, words)?;
         }
-        check_change(&self.info, &self.slots_before()?, &after)
+        check_change(&self.info, &self.slots_before()?, &after, |value| self.selects(value))
     }
 
     /// Checks the items that have found no slot, as the device has listed them.

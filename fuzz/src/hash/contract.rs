@@ -332,7 +332,8 @@ mod tests {
     #[test]
     fn hashers_may_be_for_multimaps() {
         let good = TrmHasherCreateInfo { scheme: LINEAR, flags: MULTIMAP, value_type: 1, ..empty() };
-        for operation in [INSERT, CLEAR, ERASE, FIND, EXPORT, STATISTICS, REHASH, COUNT, RETRIEVE, EXPORT_IF] {
+        for operation in [INSERT, CLEAR, ERASE, ERASE_IF, FIND, EXPORT, STATISTICS, REHASH, COUNT, RETRIEVE, EXPORT_IF]
+        {
             assert_eq!(judge(TrmHasherCreateInfo { operation, ..good }), []);
         }
         for operation in [ASSIGN, ADD, INCREMENT, FIND_OR_INSERT, RESIZE, MIXED] {
