@@ -99,6 +99,19 @@
 /// Bit in an index that a merger with TRM_VALUE_TYPE_INDEX writes: the item comes from sequence B, otherwise from A.
 #define TRM_SOURCE_B 2147483648
 
+/// Opcode of a key of TRM_HASH_OPERATION_MIXED, a uint32_t of which the upper 30 bits are not read: nothing. The result
+/// says what the table has.
+#define TRM_HASH_OPCODE_FIND 0
+
+/// Opcode: inserts the key with its value. A key of the table keeps its value.
+#define TRM_HASH_OPCODE_INSERT 1
+
+/// Opcode: inserts the key with its value, or replaces the value that the table has.
+#define TRM_HASH_OPCODE_ASSIGN 2
+
+/// Opcode: removes the key.
+#define TRM_HASH_OPCODE_ERASE 3
+
 /// Flag in TrmHasherCreateInfo::flags: the hasher may be used in batches of several problems.
 #define TRM_HASHER_CREATE_BATCHES_BIT 1
 
@@ -116,9 +129,9 @@
 /// Flag in TrmHasherCreateInfo::flags: the table may have a key several times, with a value each.
 /// TRM_HASH_OPERATION_INSERT inserts all items of a batch, TRM_HASH_OPERATION_ERASE removes all values of a key, and
 /// TRM_HASH_OPERATION_FIND writes any one. TRM_HASH_OPERATION_COUNT and TRM_HASH_OPERATION_RETRIEVE write how many
-/// there are, and all of them. The other operations are TRM_HASH_OPERATION_CLEAR, _EXPORT, _EXPORT_IF, _REHASH, _RESIZE
-/// and _STATISTICS. For TRM_HASH_SCHEME_LINEAR. The times of all operations on a key grow with the number of its
-/// values, of which there are at most 16384.
+/// there are, and all of them. The other operations are TRM_HASH_OPERATION_CLEAR, _ERASE_IF, _EXPORT, _EXPORT_IF,
+/// _REHASH, _RESIZE and _STATISTICS. For TRM_HASH_SCHEME_LINEAR. The times of all operations on a key grow with the
+/// number of its values, of which there are at most 16384.
 #define TRM_HASHER_CREATE_MULTIMAP_BIT 8
 
 /// Flag in TrmHasherCreateInfo::flags: the number of slots of the table is in the table, from TrmHashInfo::minCapacity
@@ -585,13 +598,17 @@ enum TrmHashOperation
     /// Writes for each key all values that a multimap has, one key's behind the other's, and the offset of each key.
     TRM_HASH_OPERATION_RETRIEVE = 16,
     /// Removes the keys with values from TrmHashInfo::minValue to TrmHashInfo::maxValue. Values have 4 or 8 bytes, as
-    /// for TRM_HASH_OPERATION_EXPORT_IF. Not for multimaps.
+    /// for TRM_HASH_OPERATION_EXPORT_IF.
     TRM_HASH_OPERATION_ERASE_IF = 17,
     /// As TRM_HASH_OPERATION_EXPORT, of the keys with values from TrmHashInfo::minValue to TrmHashInfo::maxValue.
     TRM_HASH_OPERATION_EXPORT_IF = 18,
     /// Changes the number of slots of a resizable table (TRM_HASHER_CREATE_RESIZABLE_BIT) if it is too full or too
     /// empty. The device decides: see TrmHashInfo::reserve.
     TRM_HASH_OPERATION_RESIZE = 19,
+    /// Finds, inserts, assigns or erases each key, as its opcode says (TrmHashInfo::opcodes): as if in the order of the
+    /// batch. Writes for each key whether the table had it before its operation, and the value. Keys have at most 8
+    /// bytes.
+    TRM_HASH_OPERATION_MIXED = 20,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -1116,11 +1133,13 @@ typedef struct TrmHashInfo {
     /// does not have the key. Exports write the value of each key. For both, zeros: values are not wanted. Otherwise
     /// not used.
     struct TrmRange values;
-    /// For TRM_HASH_OPERATION_FIND and TRM_HASH_OPERATION_FIND_OR_INSERT: count.max bits, rounded up to whole words.
-    /// Bit i % 32 of word i / 32 is set if the table has key i, after the insertion if there is one. Zeros: not wanted.
+    /// For TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_FIND_OR_INSERT and TRM_HASH_OPERATION_MIXED: count.max bits,
+    /// rounded up to whole words. Bit i % 32 of word i / 32 is set if the table has key i: after the insertion of
+    /// _FIND_OR_INSERT, and before the operation of the key of _MIXED. Zeros: not wanted.
     struct TrmRange found;
     /// For insertions, which are all operations that insert keys: room for count.max keys. The device writes the keys
-    /// that found no slot, in any order; of equal keys of the batch, each one. Zeros: not wanted.
+    /// that found no slot, in any order; of equal keys of the batch, each one, but of TRM_HASH_OPERATION_MIXED one.
+    /// Zeros: not wanted.
     struct TrmRange leftoverKeys;
     /// As leftoverKeys, their values. Not used by TRM_HASH_OPERATION_INCREMENT.
     struct TrmRange leftoverValues;
@@ -1145,7 +1164,9 @@ typedef struct TrmHashInfo {
     /// For TRM_HASH_OPERATION_STATISTICS: room for a TrmHashStatistics.
     struct TrmRange statistics;
     /// For TRM_HASH_OPERATION_FIND_OR_INSERT: count.max values. The device writes the value that the table has for each
-    /// key, or all ones if the key found no slot. For TRM_HASH_OPERATION_RETRIEVE: maxValues values. Zeros: not wanted.
+    /// key, or all ones if the key found no slot. For TRM_HASH_OPERATION_MIXED: the same, of the value before the
+    /// operation of the key, or all ones if there was none. For TRM_HASH_OPERATION_RETRIEVE: maxValues values. Zeros:
+    /// not wanted.
     struct TrmRange valuesOut;
     /// For TRM_HASH_OPERATION_RETRIEVE: room for count.max + 1 words. The device writes the index of the first value of
     /// each key of the batch, and behind the last one the number of all values, at most 2^32 - 1.
@@ -1175,6 +1196,9 @@ typedef struct TrmHashInfo {
     /// With TRM_HASHER_CREATE_STENCIL_BIT: count.max bits, rounded up to whole words. Key i is selected if bit i % 32
     /// of word i / 32 is set. Otherwise not used.
     struct TrmRange stencil;
+    /// For TRM_HASH_OPERATION_MIXED: count.max words. The device reads the opcode of each key, such as
+    /// TRM_HASH_OPCODE_INSERT.
+    struct TrmRange opcodes;
 } TrmHashInfo;
 
 /// The first members of every info struct. Cast a pointer to an info to TrmInfoHeader * to store infos of several types
@@ -1635,7 +1659,7 @@ TrmResult trmCheckHasherTable(TrmHasher hasher, uint32_t capacity, const void *t
 /// maxCount. 0 for searches, for counts, for statistics and for clearing, 4 for an export. Changes of a table need 4 to
 /// 32 bytes for each key, 4 or 8 for a TRM_HASH_SCHEME_LINEAR table. TRM_HASH_OPERATION_REHASH, _RESIZE and _ERASE_IF,
 /// and changes with TRM_HASHER_CREATE_STENCIL_BIT, need room for the keys and values in addition,
-/// TRM_HASH_OPERATION_RETRIEVE a word for each workgroup.
+/// TRM_HASH_OPERATION_RETRIEVE a word for each workgroup. TRM_HASH_OPERATION_MIXED needs 33 to 70 bytes for each key.
 ///
 /// @param maxCount At most the hasher's maxCount.
 TrmResult trmGetHasherScratch(TrmHasher hasher, uint32_t maxCount, VkDeviceSize *size);
@@ -1667,13 +1691,14 @@ TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32
 ///   TRM_HASH_OPERATION_STATISTICS and _EXPORT_IF, three for TRM_HASH_OPERATION_RETRIEVE. Exports also fill a word of
 ///   scratch. TRM_HASH_OPERATION_FIND_OR_INSERT is an insertion and a search, TRM_HASH_OPERATION_REHASH an export,
 ///   clearing and an insertion, TRM_HASH_OPERATION_RESIZE the same behind a dispatch that decides, and
-///   TRM_HASH_OPERATION_ERASE_IF an export and an erasure. Otherwise the hashes of the keys, a sort by their
-///   first bits, and two more, with barriers between them. Changes of TRM_HASH_SCHEME_LINEAR tables are one to three
-///   dispatches. With TRM_HASHER_CREATE_STENCIL_BIT, changes have three dispatches before these. Timestamps and labels
-///   if requested.
-/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read, on counts, on the stencil and
-///   on source, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch, SHADER_STORAGE_WRITE on
-///   outputs.
+///   TRM_HASH_OPERATION_ERASE_IF an export and an erasure. TRM_HASH_OPERATION_MIXED is a search, a sort by all bits of
+///   the hashes, five dispatches around it, an erasure and an assignment, which need no sort. Otherwise the hashes of
+///   the keys, a sort by their first bits, and two more, with barriers between them. Changes of
+///   TRM_HASH_SCHEME_LINEAR tables are one to three dispatches. With TRM_HASHER_CREATE_STENCIL_BIT, and in a mixed
+///   batch, changes have three dispatches before these. Timestamps and labels if requested.
+/// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read, on counts, on opcodes, on the
+///   stencil and on source, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch,
+///   SHADER_STORAGE_WRITE on outputs.
 ///   TRM_HASH_OPERATION_FIND, _COUNT, _RETRIEVE, _EXPORT, _EXPORT_IF and _STATISTICS only read the table.
 ///   Operations that export keys, also to scratch, have ALL_TRANSFER, TRANSFER_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE.

@@ -3,9 +3,9 @@
 // In:  in scratch: the elements and the hashes that identify their keys, sorted by the hashes; for each tile, the
 //      composition of the elements of its first key in the tiles before it; a bit for each item: whether the table has
 //      its key; the values of the batch; their count, if it is in device memory.
-// Out: in scratch: for each item, the composition of the elements of its key before it, if it has any; for each position in the sorted
-//      order, a bit: whether its key is erased, and another one: whether a value is assigned to it. Only the last
-//      element of a key has bits. At positions with a bit, the key, and the value that is assigned.
+// Out: in scratch: for each item, the composition of the elements of its key before it, if it has any; for each
+//      position in the sorted order, a bit: whether its key is erased, and another one: whether a value is assigned to
+//      it. Only the last element of a key has bits. At positions with a bit, the key, and the value that is assigned.
 // REDUCE: reads elements, hashes and the count. Out: in scratch: for each tile, the composition of the elements of its
 //      last key, and whether this key begins in the tile.
 // SPINE: in and out: what REDUCE writes. It becomes what the scan reads.

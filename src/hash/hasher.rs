@@ -34,8 +34,8 @@ pub struct HashInfo {
     pub values: Range,
     /// For [`crate::HashOperation::FindOrInsert`]: `count.max` values. The device writes the value that the table has
     /// for each key, or all ones if the key found no slot. For [`crate::HashOperation::Mixed`]: the same, of the value
-    /// before the operation of the key, or all ones if there was none. For [`crate::HashOperation::Retrieve`]: `max_values` values.
-    /// [`Range::NONE`]: not wanted.
+    /// before the operation of the key, or all ones if there was none. For [`crate::HashOperation::Retrieve`]:
+    /// `max_values` values. [`Range::NONE`]: not wanted.
     pub values_out: Range,
     /// For [`crate::HashOperation::Retrieve`]: the number of values that `values_out` has room for. Values beyond it
     /// are not written.
@@ -183,7 +183,7 @@ impl Hasher {
     /// bytes for each key, 4 or 8 with [`crate::HashScheme::Linear`]. [`crate::HashOperation::Rehash`],
     /// [`crate::HashOperation::Resize`] and [`crate::HashOperation::EraseIf`], and changes with
     /// [`HasherInfo::stencil`], need room for the keys and values in addition, [`crate::HashOperation::Retrieve`] a
-    /// word for each workgroup.
+    /// word for each workgroup. [`crate::HashOperation::Mixed`] needs 33 to 70 bytes for each key.
     ///
     /// # Errors
     /// [`crate::Error::TooLarge`] above [`HasherInfo::max_count`].
@@ -215,15 +215,16 @@ impl Hasher {
     /// are one to three dispatches. An export also fills a word of scratch. Operations that consist of others are:
     /// [`crate::HashOperation::FindOrInsert`], an insertion and a search; [`crate::HashOperation::Rehash`], an export,
     /// clearing and an insertion; [`crate::HashOperation::Resize`], the same behind a dispatch that decides;
-    /// [`crate::HashOperation::EraseIf`], an export and an erasure. With [`HasherInfo::stencil`], changes have three
-    /// dispatches more, which come first.
+    /// [`crate::HashOperation::EraseIf`], an export and an erasure; [`crate::HashOperation::Mixed`], a search, a sort
+    /// by all bits of the hashes, five dispatches around it, an erasure and an assignment. These two need no sort. With
+    /// [`HasherInfo::stencil`], changes have three dispatches more, which come first. So do those of a mixed batch.
     ///
     /// Keys and values of the table are the same on every device afterwards, unless keys are left over, a rehash or an
     /// erasure by value has more than `count.max` keys (which ones is not determined), or operations are concurrent.
     /// The places of keys in the table differ.
     ///
-    /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on keys, on values that are read, on counts, on the
-    ///   stencil and on `source`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on the table and on scratch,
+    /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on keys, on values that are read, on counts, on opcodes,
+    ///   on the stencil and on `source`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on the table and on scratch,
     ///   `SHADER_STORAGE_WRITE` on outputs. Searches, counts, retrievals, exports and statistics only read the table.
     ///   Operations that export keys, also to scratch, have `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch.
     /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE`.

@@ -73,9 +73,9 @@ pub enum HashOperation {
     /// Changes the number of slots of a resizable table ([`HasherInfo::resizable`]) if it is too full or too empty. The
     /// device decides: see [`crate::HashInfo::reserve`].
     Resize,
-    /// Finds, inserts, assigns or erases each key, as its opcode says ([`crate::HashInfo::opcodes`]): as if in the order
-    /// of the batch. Writes for each key whether the table had it before its operation, and the value. Keys have at
-    /// most 8 bytes.
+    /// Finds, inserts, assigns or erases each key, as its opcode says ([`crate::HashInfo::opcodes`]): as if in the
+    /// order of the batch. Writes for each key whether the table had it before its operation, and the value. Keys have
+    /// at most 8 bytes.
     Mixed,
 }
 

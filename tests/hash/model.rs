@@ -263,7 +263,8 @@ impl Model {
         }
     }
 
-    /// Applies the operations of a mixed batch, one after the other. Returns the value of each key before its operation.
+    /// Applies the operations of a mixed batch, one after the other. Returns the value of each key before its
+    /// operation.
     pub(crate) fn apply_in_order(&mut self, batch: &Batch) -> Vec<Option<Words>> {
         let items = batch.items().zip(&batch.opcodes);
         let apply = |((key, value), opcode): ((&Words, &Words), &u32)| {

@@ -125,8 +125,8 @@ pub const TRM_HASHER_CREATE_CONCURRENT_BIT: u32 = 4;
 /// TRM_HASH_OPERATION_INSERT inserts all items of a batch, TRM_HASH_OPERATION_ERASE removes all values of a key, and
 /// TRM_HASH_OPERATION_FIND writes any one. TRM_HASH_OPERATION_COUNT and TRM_HASH_OPERATION_RETRIEVE write how many
 /// there are, and all of them. The other operations are TRM_HASH_OPERATION_CLEAR, _ERASE_IF, _EXPORT, _EXPORT_IF,
-/// _REHASH, _RESIZE and _STATISTICS. For TRM_HASH_SCHEME_LINEAR. The times of all operations on a key grow with the number of its
-/// values, of which there are at most 16384.
+/// _REHASH, _RESIZE and _STATISTICS. For TRM_HASH_SCHEME_LINEAR. The times of all operations on a key grow with the
+/// number of its values, of which there are at most 16384.
 pub const TRM_HASHER_CREATE_MULTIMAP_BIT: u32 = 8;
 
 /// Flag in TrmHasherCreateInfo::flags: the number of slots of the table is in the table, from TrmHashInfo::minCapacity
