@@ -1,5 +1,5 @@
 // Hash tables through trommel.hpp, against std::unordered_map: values of several words are inserted, assigned, erased
-// in a batch with a sort, and found.
+// in a batch with a sort, and found. Each key of a mixed batch has an operation of its own.
 
 #include <unordered_map>
 
@@ -140,6 +140,54 @@ void count_entries(const Engine &engine, const trommel::Device &device, const Ba
     count.checkTable(info.capacity, table.buffer.mapped, count.tableSize(info.capacity));
 }
 
+// Applies an operation of its own to each key of a batch, in which keys occur several times.
+void mix(const Engine &engine, const trommel::Device &device, const Batch &batch) {
+    const auto mixes = trommel::hasherInfo(TRM_HASH_OPERATION_MIXED, TRM_KEY_TYPE_U32, VALUE_WORDS * 4);
+    const trommel::Hasher clear(device, trommel::withOperation(mixes, TRM_HASH_OPERATION_CLEAR));
+    const trommel::Hasher mixed(device, mixes);
+    const Memory table(engine, mixed.tableSize(CAPACITY) / 4), opcodes(engine, COUNT), found(engine, (COUNT + 31) / 32);
+    const Memory values(engine, COUNT * VALUE_WORDS), scratch(engine, mixed.scratchSize(COUNT) / 4);
+    for (std::uint32_t i = 0; i < COUNT; ++i) opcodes.buffer.mapped[i] = key_of(i * 7) % 4;
+    auto info = trommel::info<TrmHashInfo>();
+    info.table = table.range();
+    info.capacity = CAPACITY;
+    auto all = info;
+    all.count.max = COUNT;
+    all.keys = batch.keys.range();
+    all.values = batch.memory.range();
+    all.opcodes = opcodes.range();
+    all.found = found.range();
+    all.valuesOut = values.range();
+    all.scratch = scratch.scratch();
+    begin(&engine);
+    clear.cmdHash(engine.commands, info);
+    barrier(&engine, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+            VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
+    mixed.cmdHash(engine.commands, all);
+    barrier(&engine, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+    submit_and_wait(&engine);
+    std::unordered_map<std::uint32_t, Value> model;
+    const Value none(VALUE_WORDS, 0xffffffffu);
+    std::size_t hits = 0;
+    for (std::size_t i = 0; i < COUNT; ++i) {
+        const auto key = batch.words[i];
+        const auto known = model.find(key);
+        const bool has_key = known != model.end();
+        EXPECT((found.buffer.mapped[i / 32] >> i % 32 & 1) == std::uint32_t(has_key));
+        const Value &value = has_key ? known->second : none;
+        EXPECT(std::equal(value.begin(), value.end(), values.buffer.mapped + i * VALUE_WORDS));
+        hits += has_key ? 1 : 0;
+        switch (opcodes.buffer.mapped[i]) {
+            case TRM_HASH_OPCODE_INSERT: model.emplace(key, batch.value(i)); break;
+            case TRM_HASH_OPCODE_ASSIGN: model[key] = batch.value(i); break;
+            case TRM_HASH_OPCODE_ERASE: model.erase(key); break;
+            default: EXPECT(opcodes.buffer.mapped[i] == TRM_HASH_OPCODE_FIND);
+        }
+    }
+    EXPECT(hits != 0 && hits != COUNT);
+    mixed.checkTable(CAPACITY, table.buffer.mapped, mixed.tableSize(CAPACITY));
+}
+
 void run(const Engine &engine) {
     const trommel::Device device(library_info(&engine));
     const auto inserts = trommel::hasherInfo(TRM_HASH_OPERATION_INSERT, TRM_KEY_TYPE_U32, VALUE_WORDS * 4);
@@ -237,6 +285,7 @@ void run(const Engine &engine) {
     EXPECT(to_sort.begins_with(sorted));
     run_concurrently(engine, device, first);
     count_entries(engine, device, first);
+    mix(engine, device, first);
     std::cout << COUNT << " keys inserted and found, 0 wrong\n";
 }
 

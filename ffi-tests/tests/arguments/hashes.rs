@@ -38,7 +38,7 @@ fn hashers() -> Result<()> {
     let enums: [(&str, i32, Set); 4] = [
         ("keyType", TrmKeyType::U32X4 as i32, |info, value| info.key_type = value),
         ("valueType", TrmValueType::Index as i32, |info, value| info.value_type = value),
-        ("operation", TrmHashOperation::Resize as i32, |info, value| info.operation = value),
+        ("operation", TrmHashOperation::Mixed as i32, |info, value| info.operation = value),
         ("scheme", TrmHashScheme::Linear as i32, |info, value| info.scheme = value),
     ];
     for (name, last, set) in enums {
@@ -76,6 +76,25 @@ fn hashers() -> Result<()> {
                 ..good
             },
             "flags is malformed: Export has no keys that a stencil can select".into(),
+        ),
+        (
+            "a stencil of a mixed batch",
+            TrmHasherCreateInfo {
+                flags: TRM_HASHER_CREATE_STENCIL_BIT,
+                operation: TrmHashOperation::Mixed as i32,
+                ..good
+            },
+            "flags is malformed: Mixed has no stencil: keys that it would not select have the opcode Find".into(),
+        ),
+        (
+            "long keys of a mixed batch",
+            TrmHasherCreateInfo { operation: TrmHashOperation::Mixed as i32, ..keyed(TrmKeyType::U32X3) },
+            "keyType is malformed: mixed batches have keys of at most 8 bytes, not of 12".into(),
+        ),
+        (
+            "mixed batches of multimaps",
+            multimap(TrmHashOperation::Mixed),
+            "flags is malformed: Mixed is not available for multimaps".into(),
         ),
         (
             "bucketed multimaps",
@@ -215,6 +234,7 @@ fn multimaps() -> Result<()> {
         multimap(TrmHashOperation::Rehash)?,
     ];
     let find = engine.hasher_of(&of(TrmHashOperation::FindOrInsert, 0))?;
+    let mixed = engine.hasher_of(&of(TrmHashOperation::Mixed, 0))?;
     let resize = engine.hasher_of(&of(TrmHashOperation::Resize, TRM_HASHER_CREATE_RESIZABLE_BIT))?;
     let memory = context.upload(&[WORD; 1000])?;
     let part = |index: u64, size| TrmRange { address: memory.address() + index * 800, size };
@@ -230,6 +250,7 @@ fn multimaps() -> Result<()> {
         values: part(1, 400),
         offsets: part(2, 404),
         counts: part(2, 400),
+        opcodes: part(2, 400),
         values_out: part(3, 400),
         max_values: COUNT,
         source: range(&tables[1]),
@@ -252,6 +273,11 @@ fn multimaps() -> Result<()> {
         bad("counts", count, with(odd(good.counts)), MISALIGNED, "counts.address");
         bad("counts", count, with(cut(good.counts)), TOO_SMALL, "counts.size 399 < 400 required for maxCount 100");
         bad("counts", count, with(good.keys), OVERLAP, "keys and counts overlap");
+        let with = |opcodes| TrmHashInfo { opcodes, ..good };
+        bad("opcodes", mixed, with(nowhere), NULL, "opcodes.address is null");
+        bad("opcodes", mixed, with(odd(good.opcodes)), MISALIGNED, "opcodes.address");
+        bad("opcodes", mixed, with(cut(good.opcodes)), TOO_SMALL, "opcodes.size 399 < 400 required for maxCount 100");
+        bad("opcodes", mixed, with(good.values_out), OVERLAP, "valuesOut and opcodes overlap");
         let with = |offsets| TrmHashInfo { offsets, ..good };
         bad("offsets", retrieve, with(nowhere), NULL, "offsets.address is null");
         bad("offsets", retrieve, with(odd(good.offsets)), MISALIGNED, "offsets.address");
@@ -538,6 +564,7 @@ fn tables() -> Result<()> {
         values_out: none,
         offsets: none,
         counts: none,
+        opcodes: none,
         stencil: none,
         source: none,
         source_capacity: u32::MAX,
