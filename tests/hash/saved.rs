@@ -66,11 +66,14 @@ pub(crate) fn probes_by_load() {
         let statistics = table.statistics();
         let (mean, most, overflows) = (statistics.mean_probes(), statistics.most_probes, statistics.overflow_keys);
         let first = 100.0 * f64::from(statistics.probes[0]) / f64::from(statistics.keys);
+        let beyond: u32 = statistics.probes[2..].iter().sum();
         println!(
-            "{percent} %: {mean:.3} buckets a key, at most {most}, {first:.1} % in the first one, {overflows} keys in \
-             overflow slices"
+            "{percent} %: {mean:.3} buckets a key, at most {most}, {first:.1} % in the first one, {beyond} keys beyond \
+             the second one, of which {overflows} in overflow slices"
         );
         assert!(mean < most_of_mean, "a mean of {mean} buckets at {percent} %");
+        // As in a table of cuckoo hashing, nearly all keys lie in one of two buckets.
+        assert!(beyond < statistics.keys / 100, "{beyond} keys lie beyond their second bucket at {percent} %");
         assert_ne!(statistics.probes[1], 0, "no key lies in its second bucket at {percent} %");
     }
 }
