@@ -151,6 +151,7 @@ const uint OPCODE_FIND = 0;
 const uint OPCODE_INSERT = 1;
 const uint OPCODE_ASSIGN = 2;
 const uint OPCODE_ERASE = 3;
+const uint OPCODE_SHIFT = 30;
 const uint RESERVED_FLAGS = 5;
 const uint RESERVED_VALUES = 7;
 const uint STATISTICS_KEYS = 0;
@@ -597,7 +598,7 @@ struct HashMixedPush {
     uvec2 scratch;
     uint hashes;
     uint elements;
-    uint totals;
+    uint aggregates;
     uint tile;
     uint had_keys;
     uint before;

@@ -3,8 +3,6 @@
 // An element is a word: the opcode in the upper two bits, then the index of the item. A sequence of such operations on
 // one key has the effect of a single one, which the scan of a batch computes: compose() is associative.
 
-const uint OPCODE_SHIFT = 30;
-
 uint opcode_of(uint element) { return element >> OPCODE_SHIFT; }
 uint index_of(uint element) { return element & ((1u << OPCODE_SHIFT) - 1); }
 uint element_of(uint opcode, uint index) { return opcode << OPCODE_SHIFT | index; }

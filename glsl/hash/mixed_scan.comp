@@ -1,14 +1,15 @@
-// Scans the elements of a mixed batch, in which those of a key are neighbors and in the order of the batch.
+// Segmented scan of the elements of a mixed batch. A segment is the elements of one key, in the order of the batch.
 //
 // In:  in scratch: the elements and the hashes that identify their keys, sorted by the hashes; for each tile, the
-//      composition of the elements of its first key in the tiles before it; a bit for each item: whether the table has
-//      its key; the values of the batch; their count, if it is in device memory.
-// Out: in scratch: for each item, the composition of the elements of its key before it, if it has any; for each
-//      position in the sorted order, a bit: whether its key is erased, and another one: whether a value is assigned to
-//      it. Only the last element of a key has bits. At positions with a bit, the key, and the value that is assigned.
-// REDUCE: reads elements, hashes and the count. Out: in scratch: for each tile, the composition of the elements of its
-//      last key, and whether this key begins in the tile.
-// SPINE: in and out: what REDUCE writes. It becomes what the scan reads.
+//      exclusive prefix: the composition of the elements in the tiles before it, of the segment that goes on; a bit for
+//      each item: whether the table has its key; the values of the batch; their count, if it is in device memory.
+// Out: in scratch: before[i]: the composition of the elements of its key before item i, if it changes something and the
+//      caller wants results; for each position in the sorted order, a bit: whether its key is erased, and another one:
+//      whether a value is assigned to it. Only the last element of a key has bits. At positions with a bit, the key,
+//      and the value that is assigned.
+// REDUCE: reads elements, hashes and the count. Out: in scratch: for each tile, its aggregate: the composition of the
+//      elements of its last segment, and a head flag: whether this segment begins in the tile.
+// SPINE: replaces the aggregates of all tiles by exclusive prefixes.
 // Workgroups: one for each tile of THREADS * ITEMS elements at the maximum count. SPINE: one.
 // Memory order: inputs come from earlier dispatches. Each invocation of SPINE reads what it overwrites.
 // Progress: never waits.
@@ -31,65 +32,66 @@ const uint TILE = THREADS * ITEMS;
 #include "hash/count.glsl"
 #include "hash/mixed.glsl"
 
-// The composition of the elements of the last key of a range, and whether this key begins there.
-struct Run {
+// The aggregate of a range of elements: the composition of those of its last segment, and a head flag: whether this
+// segment begins in the range.
+struct Aggregate {
     uint element;
-    bool begins;
+    bool has_head;
 };
 
-Run join_runs(Run first, Run second) {
-    if (second.begins) return second;
-    return Run(compose(first.element, second.element), first.begins);
+Aggregate join(Aggregate first, Aggregate second) {
+    if (second.has_head) return second;
+    return Aggregate(compose(first.element, second.element), first.has_head);
 }
 
 shared uint sh_elements[THREADS];
-shared uint sh_begins[THREADS];
+shared uint sh_heads[THREADS];
 
-// Shows the run of this thread to the others.
-void store_run(Run run) {
-    sh_elements[thread_id()] = run.element;
-    sh_begins[thread_id()] = run.begins ? 1 : 0;
+// Shows the aggregate of this thread to the others.
+void store_aggregate(Aggregate aggregate) {
+    sh_elements[thread_id()] = aggregate.element;
+    sh_heads[thread_id()] = aggregate.has_head ? 1 : 0;
     barrier();
 }
 
-Run shared_run(uint thread) { return Run(sh_elements[thread], sh_begins[thread] != 0); }
+Aggregate shared_aggregate(uint thread) { return Aggregate(sh_elements[thread], sh_heads[thread] != 0); }
 
-// The run of all threads before this one. `total`: that of all threads.
-Run scan_runs(Run run, out Run total) {
+// The aggregate of all threads before this one. `total`: that of all threads.
+Aggregate scan_aggregates(Aggregate aggregate, out Aggregate total) {
     uint thread = thread_id();
     barrier();
-    store_run(run);
+    store_aggregate(aggregate);
     for (uint step = 1; step < THREADS; step *= 2) {
-        if (thread >= step) run = join_runs(shared_run(thread - step), run);
+        if (thread >= step) aggregate = join(shared_aggregate(thread - step), aggregate);
         barrier();
-        store_run(run);
+        store_aggregate(aggregate);
     }
-    total = shared_run(THREADS - 1);
-    return thread == 0 ? Run(NO_CHANGE, false) : shared_run(thread - 1);
+    total = shared_aggregate(THREADS - 1);
+    return thread == 0 ? Aggregate(NO_CHANGE, false) : shared_aggregate(thread - 1);
 }
 
 #ifdef SPINE
 void main() {
     uint count = batch_count();
     uint tiles = count / args.tile + (count % args.tile != 0 ? 1 : 0);
-    Words totals = Words(scratch_part(args.totals));
-    Run before = Run(NO_CHANGE, false);
+    Words aggregates = Words(scratch_part(args.aggregates));
+    Aggregate before = Aggregate(NO_CHANGE, false);
     for (uint first = 0; first < tiles; first += TILE) {
         uint own = first + thread_id() * ITEMS;
-        Run runs[ITEMS];
-        Run run = Run(NO_CHANGE, false);
+        Aggregate parts[ITEMS];
+        Aggregate aggregate = Aggregate(NO_CHANGE, false);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            runs[k] = Run(NO_CHANGE, false);
-            if (own + k < tiles) runs[k] = Run(totals.v[2 * (own + k)], totals.v[2 * (own + k) + 1] != 0);
-            run = join_runs(run, runs[k]);
+            parts[k] = Aggregate(NO_CHANGE, false);
+            if (own + k < tiles) parts[k] = Aggregate(aggregates.v[2 * (own + k)], aggregates.v[2 * (own + k) + 1] != 0);
+            aggregate = join(aggregate, parts[k]);
         }
-        Run total;
-        run = join_runs(before, scan_runs(run, total));
+        Aggregate total;
+        aggregate = join(before, scan_aggregates(aggregate, total));
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
-            if (own + k < tiles) totals.v[2 * (own + k)] = run.element;
-            run = join_runs(run, runs[k]);
+            if (own + k < tiles) aggregates.v[2 * (own + k)] = aggregate.element;
+            aggregate = join(aggregate, parts[k]);
         }
-        before = join_runs(before, total);
+        before = join(before, total);
     }
 }
 #else
@@ -99,7 +101,6 @@ void main() {
 // The elements of a thread are neighbors.
 uint elements[ITEMS];
 bool are_first[ITEMS];
-bool are_last[ITEMS];
 uint first_hashes[ITEMS];
 uint second_hashes[ITEMS];
 
@@ -109,13 +110,13 @@ void load_hashes(uint position, out uint first, out uint second) {
     second = HASH_WORDS == 2 ? hashes.v[0] : 0;
 }
 
-// Loads the elements of a thread. Returns their run.
-Run load_elements(uint begin, uint count) {
+// Loads the elements of a thread. Returns their aggregate.
+Aggregate load_elements(uint begin, uint count) {
     uint last_first = 0;
     uint last_second = 0;
     bool has_last = begin != 0 && begin < count;
     if (has_last) load_hashes(begin - 1, last_first, last_second);
-    Run run = Run(NO_CHANGE, false);
+    Aggregate aggregate = Aggregate(NO_CHANGE, false);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         elements[k] = NO_CHANGE;
         are_first[k] = false;
@@ -126,9 +127,9 @@ Run load_elements(uint begin, uint count) {
         has_last = true;
         last_first = first_hashes[k];
         last_second = second_hashes[k];
-        run = join_runs(run, Run(elements[k], are_first[k]));
+        aggregate = join(aggregate, Aggregate(elements[k], are_first[k]));
     }
-    return run;
+    return aggregate;
 }
 
 #ifdef REDUCE
@@ -136,12 +137,12 @@ void main() {
     uint count = batch_count();
     uint begin = linear_group() * TILE;
     if (begin >= count) return;
-    Run total;
-    scan_runs(load_elements(begin + thread_id() * ITEMS, count), total);
+    Aggregate total;
+    scan_aggregates(load_elements(begin + thread_id() * ITEMS, count), total);
     if (thread_id() == 0) {
-        Words totals = Words(scratch_part(args.totals));
-        totals.v[2 * linear_group()] = total.element;
-        totals.v[2 * linear_group() + 1] = total.begins ? 1 : 0;
+        Words aggregates = Words(scratch_part(args.aggregates));
+        aggregates.v[2 * linear_group()] = total.element;
+        aggregates.v[2 * linear_group() + 1] = total.has_head ? 1 : 0;
     }
 }
 #else
@@ -177,24 +178,24 @@ void main() {
         sh_assigned[word] = 0;
     }
     uint begin = tile_begin + thread_id() * ITEMS;
-    Run own = load_elements(begin, count);
+    Aggregate own = load_elements(begin, count);
 
     // 1. Compose what is before the thread's elements.
-    Run total;
-    Run earlier = Run(Words(scratch_part(args.totals)).v[2 * linear_group()], false);
-    Run run = join_runs(earlier, scan_runs(own, total));
+    Aggregate total;
+    Aggregate earlier = Aggregate(Words(scratch_part(args.aggregates)).v[2 * linear_group()], false);
+    Aggregate aggregate = join(earlier, scan_aggregates(own, total));
 
     // 2. Apply them.
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         uint position = begin + k;
         if (position >= count) continue;
         uint index = index_of(elements[k]);
-        uint before = are_first[k] ? NO_CHANGE : run.element;
+        uint before = are_first[k] ? NO_CHANGE : aggregate.element;
         // Most keys of many batches have one operation.
         if (opcode_of(before) != OPCODE_FIND && wants_results()) {
             Words(scratch_part(args.before)).v[index] = before;
         }
-        run = Run(compose(before, elements[k]), false);
+        aggregate = Aggregate(compose(before, elements[k]), false);
         bool is_last = position + 1 == count;
         if (!is_last && k + 1 < ITEMS) is_last = are_first[min(k + 1, ITEMS - 1)];
         if (!is_last && k + 1 == ITEMS) {
@@ -205,7 +206,7 @@ void main() {
         if (!is_last) continue;
         uint key[KEY_WORDS];
         unhash_key(first_hashes[k], second_hashes[k], key);
-        finish_key(position, position - tile_begin, index, run.element, key);
+        finish_key(position, position - tile_begin, index, aggregate.element, key);
     }
 
     // 3. Store the bits.

@@ -33,8 +33,9 @@ pub struct HashInfo {
     /// both, [`Range::NONE`]: values are not wanted. Otherwise not used.
     pub values: Range,
     /// For [`crate::HashOperation::FindOrInsert`]: `count.max` values. The device writes the value that the table has
-    /// for each key, or all ones if the key found no slot. For [`crate::HashOperation::Mixed`]: the same, of the value
-    /// before the operation of the key, or all ones if there was none. For [`crate::HashOperation::Retrieve`]:
+    /// for each key, or all ones if the key found no slot. For [`crate::HashOperation::Mixed`]: the value before the
+    /// operation of the key, or all ones if the table did not have it, as if all keys had found a slot. For
+    /// [`crate::HashOperation::Retrieve`]:
     /// `max_values` values. [`Range::NONE`]: not wanted.
     pub values_out: Range,
     /// For [`crate::HashOperation::Retrieve`]: the number of values that `values_out` has room for. Values beyond it
@@ -68,14 +69,15 @@ pub struct HashInfo {
     pub max_value: u64,
     /// For a search, for [`crate::HashOperation::FindOrInsert`] and for [`crate::HashOperation::Mixed`]: `count.max`
     /// bits, rounded up to whole words. Bit `i % 32` of word `i / 32` is set if the table has key `i`: after the
-    /// insertion if there is one, and before the operation of the key of a mixed batch. [`Range::NONE`]: not wanted.
+    /// insertion if there is one, and before the operation of the key of a mixed batch, as if all keys had found a
+    /// slot. [`Range::NONE`]: not wanted.
     pub found: Range,
     /// For hashers with [`HasherInfo::stencil`]: `count.max` bits, rounded up to whole words. Key `i` is selected if
     /// bit `i % 32` of word `i / 32` is set. Otherwise not used.
     pub stencil: Range,
     /// For insertions, which are all operations that insert keys: room for `count.max` keys. The device writes the keys
-    /// that found no slot, in any order; of equal keys of the batch, each one, but of a mixed batch one.
-    /// [`Range::NONE`]: not wanted.
+    /// that found no slot, in any order; of equal keys of the batch, each one. A mixed batch lists each key once. Its
+    /// erased keys make room before others are inserted. [`Range::NONE`]: not wanted.
     pub leftover_keys: Range,
     /// As `leftover_keys`, their values. Not used by [`crate::HashOperation::Increment`].
     pub leftover_values: Range,

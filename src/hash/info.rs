@@ -13,8 +13,8 @@ pub enum HashScheme {
     #[default]
     Bucketed,
     /// Linear probing: a key lies in the first slot that was free, from the one on that its hash selects. Capacities
-    /// are powers of two. Its kernels are few and small, it needs no sort, and its operations can run at the same time
-    /// ([`HasherInfo::concurrent`]). Searches become slow above a load of 0.8.
+    /// are powers of two. Its kernels are few and small, it needs no sort but for [`HashOperation::Mixed`], and its
+    /// operations can run at the same time ([`HasherInfo::concurrent`]). Searches become slow above a load of 0.8.
     Linear,
 }
 
@@ -83,7 +83,7 @@ pub enum HashOperation {
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum HashOpcode {
-    /// Nothing: the result says what the table has.
+    /// Looks the key up. Does not change the table.
     #[default]
     Find = OPCODE_FIND,
     /// Inserts the key with its value. A key of the table keeps its value.
@@ -233,14 +233,14 @@ pub struct HasherInfo {
     pub resizable: bool,
     /// The operation is for those keys of a batch that [`crate::HashInfo::stencil`] selects, as if the batch had no
     /// others. Searches, counts and retrievals write results for all keys: the others are taken as absent.
-    /// [`crate::STATUS_COUNT_CLAMPED`] is about all keys of the batch. For operations that read keys. Hashers with and
-    /// without this flag work on the same tables.
+    /// [`crate::STATUS_COUNT_CLAMPED`] is about all keys of the batch. For operations that read keys, but for
+    /// [`HashOperation::Mixed`]. Hashers with and without this flag work on the same tables.
     pub stencil: bool,
     /// Maximum count of a batch. 0: 2^30, the largest.
     pub max_count: u32,
     /// Maximum capacity of a table. 0: the largest, 2^31, or 2^30 with linear probing. Changes of
     /// [`HashScheme::Bucketed`] tables of at most 1024 slots need no sort, and those of at most 2^18 one pass of it
-    /// instead of two.
+    /// instead of two. [`HashOperation::Mixed`] sorts in any case.
     pub max_capacity: u32,
     /// The hasher may be used in batches with other problems ([`crate::cmd_batch`]).
     pub batches: bool,

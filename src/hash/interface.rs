@@ -43,6 +43,8 @@ shared_constants! {
     const OPCODE_INSERT = 1;
     const OPCODE_ASSIGN = 2;
     const OPCODE_ERASE = 3;
+    /// The first bit of the opcode in an element of a mixed batch. Below it is the index of the item.
+    const OPCODE_SHIFT = 30;
     /// The words of the header from which on it has `reserved`, and the values of the two reserved keys: four words
     /// each.
     const RESERVED_FLAGS = 5;
@@ -208,8 +210,9 @@ shared_structs! {
         hashes: u32,
         /// Part of scratch: an element for each key, in the order of the hashes. See glsl/hash/mixed.glsl.
         elements: u32,
-        /// Part of scratch: two words for each tile of elements: see glsl/hash/mixed_scan.comp.
-        totals: u32,
+        /// Part of scratch: two words for each tile of elements: its aggregate, of which the scan needs the exclusive
+        /// prefix. See glsl/hash/mixed_scan.comp.
+        aggregates: u32,
         /// Elements of a tile.
         tile: u32,
         /// Part of scratch: a bit for each key: whether the table has it before the batch.

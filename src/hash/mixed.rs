@@ -16,12 +16,14 @@ use crate::core::plan::{Plan, Resources};
 use crate::core::primitive::PlanSource;
 use crate::core::scratch::{Layout, part_number};
 use crate::kernels::Kernel;
-use crate::radix::Items;
-use crate::shared::{HashMixedProblem, HashMixedPush};
+use crate::radix::{Items, MAX_NARROW_COUNT};
+use crate::shared::{HashMixedProblem, HashMixedPush, OPCODE_SHIFT};
 use crate::sort::SortTable;
 
-/// Words of the composition of a tile.
-const RUN_WORDS: u64 = 2;
+/// Words of the aggregate of a tile.
+const AGGREGATE_WORDS: u64 = 2;
+
+const _: () = assert!(MAX_NARROW_COUNT <= 1 << OPCODE_SHIFT, "an element has the index of its item");
 
 /// A mixed batch, laid out in scratch. It begins with a search and the elements of the batch. Two parts follow, one
 /// behind the other: the sort of the elements, and the changes.
@@ -46,7 +48,7 @@ struct Changes<'a> {
 struct Parts {
     hashes: Range,
     elements: Range,
-    totals: Range,
+    aggregates: Range,
     had_keys: Range,
     before: Range,
     erased: Range,
@@ -88,7 +90,7 @@ impl Parts {
         Ok(Self {
             hashes: part(batch.bytes(format.hash_words()))?,
             elements: part(batch.bytes(1))?,
-            totals: part(tiles * RUN_WORDS * WORD)?,
+            aggregates: part(tiles * AGGREGATE_WORDS * WORD)?,
             had_keys: part(batch.bytes_of_bits())?,
             before: part(batch.bytes(1))?,
             erased: part(batch.bytes_of_bits())?,
@@ -116,7 +118,7 @@ impl Changes<'_> {
             scratch: batch.scratch.into(),
             hashes: part(parts.hashes),
             elements: part(parts.elements),
-            totals: part(parts.totals),
+            aggregates: part(parts.aggregates),
             tile: batch.profile().hash.find_threads * STREAMED_ITEMS,
             had_keys: part(parts.had_keys),
             before: part(parts.before),
@@ -160,16 +162,16 @@ impl Changes<'_> {
         let Self { batch, parts, .. } = self;
         let counts = set(plan, &[batch.counts()]);
         let sorted = set(plan, &[("hashes", parts.hashes), ("elements", parts.elements)]).union(counts);
-        let totals = set(plan, &[("totals", parts.totals)]);
+        let aggregates = set(plan, &[("aggregates", parts.aggregates)]);
         let tiles = self.groups(STREAMED_ITEMS);
-        self.add_pass(plan, Kernel::HashMixedReduce, tiles, [sorted, totals]);
-        self.add_pass(plan, Kernel::HashMixedSpine, 1, [totals.union(counts), totals]);
+        self.add_pass(plan, Kernel::HashMixedReduce, tiles, [sorted, aggregates]);
+        self.add_pass(plan, Kernel::HashMixedSpine, 1, [aggregates.union(counts), aggregates]);
         let had_keys = set(plan, &[("had_keys", parts.had_keys)]);
         let values = set(plan, &[batch.values()]);
         let bits = [("erased", parts.erased), ("assigned", parts.assigned)];
         let writes = set(plan, &bits).union(set(plan, &[("before", parts.before)]));
         let writes = writes.union(set(plan, &[("changed_keys", parts.keys), ("changed_values", parts.values)]));
-        let reads = sorted.union(totals).union(had_keys).union(values);
+        let reads = sorted.union(aggregates).union(had_keys).union(values);
         self.add_pass(plan, Kernel::HashMixedScan, tiles, [reads, writes]);
     }
 

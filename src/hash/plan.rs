@@ -323,7 +323,15 @@ impl<'a> Steps<'a> {
     /// Another operation on the keys of a change, without results of its own.
     fn as_operation(&self, operation: HashOperation) -> Self {
         let no_address = 0u64.into();
-        let problem = HashProblem { status: no_address, count_out: no_address, ..self.problem };
+        let has_values = operation.reads_values() || operation.exports();
+        let problem = HashProblem {
+            values: if has_values { self.problem.values } else { no_address },
+            status: no_address,
+            leftover_keys: no_address,
+            leftover_values: no_address,
+            count_out: no_address,
+            ..self.problem
+        };
         Self { format: self.format.with_operation(operation), problem, ..*self }
     }
 
@@ -423,8 +431,9 @@ impl Steps<'_> {
 
     pub(super) fn values(&self) -> (&'static str, Range) {
         let Format { value_words, by_slot, .. } = *self.format();
-        // The numbers of slots have their place.
-        ("values", self.array(self.problem.values, if by_slot { 1 } else { value_words }))
+        // The numbers of slots are in the place of the values.
+        let (name, words) = if by_slot { ("slots", 1) } else { ("values", value_words) };
+        (name, self.array(self.problem.values, words))
     }
 
     pub(super) fn counts(&self) -> (&'static str, Range) {

@@ -36,7 +36,8 @@ impl Settings {
     pub(crate) fn check(&self, limits: &Limits<'_>) -> Result<()> {
         let finding = Shape { threads: self.find_threads, items: 1 };
         limits.check_group(finding)?;
-        limits.check_memory(&finding, true, 2 * finding.threads + limits.emulation_bytes(finding.threads))?;
+        // Scans of mixed batches have the most: two words for each thread, and two bits for each of its four elements.
+        limits.check_memory(&finding, true, 9 * finding.threads + limits.emulation_bytes(finding.threads))?;
         if !self.find_threads.is_multiple_of(32) {
             return refuse(format!("{finding} for searches is no multiple of 32"));
         }

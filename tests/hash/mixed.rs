@@ -53,6 +53,8 @@ pub(crate) fn sizes() {
     for types in Types::PAIRS.of_each_scheme() {
         let mut random = Random::new(3);
         let mut table = Table::new(&context, types, 8 * tile, 0);
+        // A count on the device, of which the maximum is zero.
+        table.apply(&Batch::new(Mixed, types, Vec::new(), &mut random).counted(5));
         for count in [0, 1, 2, 31, 32, 33].into_iter().chain(ends) {
             let keys = draw(types, count, tile, &mut random);
             table.apply(&Batch::new(Mixed, types, keys, &mut random));
@@ -87,6 +89,9 @@ pub(crate) fn equal_keys() {
         for opcode in HashOpcode::ALL {
             table.apply(&of(opcode, Batch::new(Mixed, types, one.clone(), &mut random)));
         }
+        // Keys of the header among them, in each tile.
+        let reserved = (0..2 * tile + 5).map(|i| types.key_of(i % 3)).collect();
+        table.apply(&Batch::new(Mixed, types, reserved, &mut random));
         let reserved = (0..2000).map(|i| types.key_of(if i % 3 == 0 { i } else { i % 3 - 1 })).collect();
         table.apply(&Batch::new(Mixed, types, reserved, &mut random));
         table.check(&types.keys_of(0..2000));
@@ -106,6 +111,15 @@ pub(crate) fn full_tables() {
         let left = assign(&mut table, types.keys_of(0..4000), &mut random);
         assert!(!left.is_empty(), "all keys fit");
         table.check(&types.keys_of(0..100));
+        // All keys of the table are erased by the batch that inserts others.
+        let keys: Vec<_> = table.model.keys().cloned().collect();
+        let erased = keys.len();
+        let keys = [types.keys_of(4000..4900), keys].concat();
+        let mut batch = of(HashOpcode::Insert, Batch::new(Mixed, types, keys, &mut random));
+        batch.opcodes[900..].fill(HashOpcode::Erase as u32);
+        let left = table.apply(&batch);
+        assert!(left.is_empty() && erased > 900, "{} keys are left over, {erased} are erased", left.len());
+        table.check(&types.keys_of(3900..5000));
         // The last keys of the batch are erased again.
         let keys = [types.keys_of(5000..6000), types.keys_of(5000..6000)].concat();
         let mut batch = of(HashOpcode::Insert, Batch::new(Mixed, types, keys, &mut random));
@@ -116,7 +130,7 @@ pub(crate) fn full_tables() {
         let left = table.apply(&Batch::new(Mixed, types, draw(types, 5000, 3000, &mut random), &mut random));
         assert!(!left.is_empty(), "all keys fit");
         table.check(&types.keys_of(0..3000));
-        table.apply_to(HashOperation::Erase, types.keys_of(0..4000));
+        table.apply_to(HashOperation::Erase, types.keys_of(0..5000));
         assert_eq!(table.model.len(), 0, "all keys are erased");
         let keys = [types.keys_of(0..900), types.keys_of(0..900), types.keys_of(1000..1900)].concat();
         let mut batch = of(HashOpcode::Assign, Batch::new(Mixed, types, keys, &mut random));

@@ -11,7 +11,7 @@ use crate::{merge, sort};
 use ash::vk;
 use trommel::{HashInfo, HashOperation, Merger, MergerInfo, Request, Scratch, Sorter, SorterInfo, Timestamps};
 
-use HashOperation::{Assign, Clear, Count, Erase, Find, FindOrInsert, Insert, Retrieve};
+use HashOperation::{Assign, Clear, Count, Erase, Find, FindOrInsert, Insert, Mixed, Retrieve};
 
 fn draw(types: Types, count: u32, of: u32, random: &mut Random) -> Vec<Words> {
     (0..count).map(|_| types.key_of(random.below(of))).collect()
@@ -50,6 +50,8 @@ pub(crate) fn batches_of_tables_sorts_and_merges() {
             (Types::PAIRS.multimap(), 900, 0, Retrieve),
             (Types::PAIRS.multimap(), 1500, 0, Erase),
             (Types::PAIRS.multimap(), 900, 0, Count),
+            (Types::PAIRS, 2500, 1 << 18, Mixed),
+            (Types::KEYS.linear(), 1500, 0, Mixed),
         ];
         let mut tables: Vec<_> = kinds
             .iter()

@@ -20,7 +20,8 @@ fn ranges(table: &Table<'_>) -> Vec<[u64; 2]> {
 /// A table with keys of which some are erased, and with the two keys that are reserved in most tables.
 fn filled<'a>(context: &'a trommel::host::Context, types: Types) -> Table<'a> {
     let mut random = Random::new(5);
-    let mut table = Table::new(context, types, 2 * SLICE, 0);
+    let capacities = if types.resizable { [2 * SLICE, 8 * SLICE] } else { [0, 2 * SLICE] };
+    let mut table = Table::resizable(context, types, capacities, 0);
     table.apply(&Batch::new(Insert, types, draw(types, 1500, 2000, &mut random), &mut random));
     table.apply_to(Insert, types.keys_of(0..2));
     table.apply_to(HashOperation::Erase, types.keys_of(5..300));
@@ -52,10 +53,11 @@ pub(crate) fn selected_exports() {
 pub(crate) fn selected_erasures() {
     let context = context(Setup::Native);
     let kinds = [Types::PAIRS, Types::ALL[6]].into_iter().enumerate();
-    for types in kinds
-        .filter(|(i, _)| *i == 0 || is_shared_here(*i) && !very_brief())
-        .flat_map(|(_, types)| types.of_each_kind())
-    {
+    let kinds = kinds.filter(|(i, _)| *i == 0 || is_shared_here(*i) && !very_brief());
+    // Values of two words in the header, and tables that do not use all of their memory.
+    let others = [Types::ALL[2].linear(), Types::PAIRS.linear().resizable(), Types::PAIRS.multimap().resizable()];
+    let others = others.into_iter().filter(|_| !very_brief());
+    for types in kinds.flat_map(|(_, types)| types.of_each_kind()).chain(others) {
         for share in [1, 3] {
             let mut table = filled(&context, types);
             let ranges = ranges(&table);

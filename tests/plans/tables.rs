@@ -141,7 +141,9 @@ fn scratch_of_tables() {
                             // The batch in the order of its hashes, and the keys that change.
                             HashOperation::Mixed => {
                                 let bytes = 3 * hash_bytes + 2 * u64::from(key.size() + value.size());
-                                bytes * count..=(bytes + 17) * count + (8 << 20)
+                                // Parts begin at multiples of 256 bytes, and those of large sorts have tables.
+                                let others = if count < 1 << 20 { 1 << 20 } else { 8 << 20 };
+                                bytes * count..=(bytes + 17) * count + others
                             }
                             _ => hash_bytes * count..=most_bytes * count + (8 << 20),
                         };

@@ -23,8 +23,9 @@ pub enum TrmHashScheme {
     /// of a slice. The fastest scheme for large batches.
     Bucketed = 0,
     /// Linear probing: a key lies in the first slot that was free, from the one on that its hash selects. Capacities
-    /// are powers of two. Its kernels are few and small, it needs no sort, and its operations can run at the same time
-    /// (TRM_HASHER_CREATE_CONCURRENT_BIT). Searches become slow above a load of 0.8.
+    /// are powers of two. Its kernels are few and small, it needs no sort but for TRM_HASH_OPERATION_MIXED, and its
+    /// operations can run at the same time (TRM_HASHER_CREATE_CONCURRENT_BIT). Searches become slow above a load of
+    /// 0.8.
     Linear = 1,
 }
 
@@ -84,8 +85,8 @@ pub enum TrmHashOperation {
     Mixed = 20,
 }
 
-/// Opcode of a key of TRM_HASH_OPERATION_MIXED, a uint32_t of which the upper 30 bits are not read: nothing. The result
-/// says what the table has.
+/// Opcode of a key of TRM_HASH_OPERATION_MIXED, in the lower two bits of a uint32_t: looks the key up. Does not change
+/// the table.
 pub const TRM_HASH_OPCODE_FIND: u32 = 0;
 
 /// Opcode: inserts the key with its value. A key of the table keeps its value.
@@ -137,7 +138,7 @@ pub const TRM_HASHER_CREATE_RESIZABLE_BIT: u32 = 16;
 /// Flag in TrmHasherCreateInfo::flags: the operation is for those keys of a batch that TrmHashInfo::stencil selects, as
 /// if the batch had no others. TRM_HASH_OPERATION_FIND, _FIND_OR_INSERT, _COUNT and _RETRIEVE write results for all
 /// keys: the others are taken as absent. TRM_STATUS_COUNT_CLAMPED is about all keys of the batch. For operations that
-/// read keys. Hashers with and without this flag work on the same tables.
+/// read keys, but for TRM_HASH_OPERATION_MIXED. Hashers with and without this flag work on the same tables.
 pub const TRM_HASHER_CREATE_STENCIL_BIT: u32 = 32;
 
 /// All bits of TrmHasherCreateInfo::flags.
@@ -186,7 +187,8 @@ pub struct TrmHasherCreateInfo {
     /// Maximum count of a batch. 0: 2^30, the largest.
     pub max_count: u32,
     /// Maximum capacity of a table. 0: the largest, 2^31, or 2^30 with linear probing. Changes of bucketed tables of at
-    /// most 1024 slots need no sort, and those of at most 2^18 one pass of it instead of two.
+    /// most 1024 slots need no sort, and those of at most 2^18 one pass of it instead of two. TRM_HASH_OPERATION_MIXED
+    /// sorts in any case.
     pub max_capacity: u32,
     /// The scheme of the table.
     pub scheme: raw::TrmHashScheme,
@@ -227,13 +229,15 @@ pub struct TrmHashInfo {
     pub values: TrmRange,
     /// For TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_FIND_OR_INSERT and TRM_HASH_OPERATION_MIXED: count.max bits,
     /// rounded up to whole words. Bit i % 32 of word i / 32 is set if the table has key i: after the insertion of
-    /// _FIND_OR_INSERT, and before the operation of the key of _MIXED. Zeros: not wanted.
+    /// _FIND_OR_INSERT, and before the operation of the key of _MIXED, as if all keys had found a slot. Zeros: not
+    /// wanted.
     pub found: TrmRange,
     /// For insertions, which are all operations that insert keys: room for count.max keys. The device writes the keys
-    /// that found no slot, in any order; of equal keys of the batch, each one, but of TRM_HASH_OPERATION_MIXED one.
-    /// Zeros: not wanted.
+    /// that found no slot, in any order; of equal keys of the batch, each one. TRM_HASH_OPERATION_MIXED lists each key
+    /// once. Its erased keys make room before others are inserted. Zeros: not wanted.
     pub leftover_keys: TrmRange,
-    /// As leftoverKeys, their values. Not used by TRM_HASH_OPERATION_INCREMENT.
+    /// As leftoverKeys, their values; of TRM_HASH_OPERATION_MIXED, those that the keys would have after the batch. Not
+    /// used by TRM_HASH_OPERATION_INCREMENT.
     pub leftover_values: TrmRange,
     /// For insertions: device address of a uint32_t that receives the number of keys that found no slot. 0: not wanted;
     /// then the left over keys are not written either.
@@ -256,9 +260,9 @@ pub struct TrmHashInfo {
     /// For TRM_HASH_OPERATION_STATISTICS: room for a TrmHashStatistics.
     pub statistics: TrmRange,
     /// For TRM_HASH_OPERATION_FIND_OR_INSERT: count.max values. The device writes the value that the table has for each
-    /// key, or all ones if the key found no slot. For TRM_HASH_OPERATION_MIXED: the same, of the value before the
-    /// operation of the key, or all ones if there was none. For TRM_HASH_OPERATION_RETRIEVE: maxValues values. Zeros:
-    /// not wanted.
+    /// key, or all ones if the key found no slot. For TRM_HASH_OPERATION_MIXED: the value before the operation of the
+    /// key, or all ones if the table did not have it, as if all keys had found a slot. For TRM_HASH_OPERATION_RETRIEVE:
+    /// maxValues values. Zeros: not wanted.
     pub values_out: TrmRange,
     /// For TRM_HASH_OPERATION_RETRIEVE: room for count.max + 1 words. The device writes the index of the first value of
     /// each key of the batch, and behind the last one the number of all values, at most 2^32 - 1.
