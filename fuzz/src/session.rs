@@ -226,6 +226,15 @@ impl<'a> Session<'a> {
         done
     }
 
+    /// Describes all cases of a submission.
+    fn describe(&self, kind: &Kind, submission: &Submission) -> String {
+        let cases = submission.cases.iter().map(|(index, case)| {
+            let failure = Failure { kind: kind.clone(), case: case.clone(), verdict: Verdict::Right };
+            format!("case {index}:\n{}", describe(&failure, &self.scope))
+        });
+        cases.collect()
+    }
+
     fn submission(
         &self,
         tester: &mut Tester<'_>,
@@ -235,7 +244,7 @@ impl<'a> Session<'a> {
     ) -> Result<()> {
         let [first, last] = ends(submission);
         if self.args.trace {
-            eprintln!("kind {number}, cases {first} to {last}");
+            eprintln!("kind {number}, cases {first} to {last}:\n{}", self.describe(kind, submission));
         }
         let outcome = tester.execute(live, submission, tally)?;
         let on_device = tester.machine.take_device_time();
@@ -247,11 +256,7 @@ impl<'a> Session<'a> {
         match outcome {
             Outcome::Broken(end) => {
                 let text = format!("{end:?} in cases {first} to {last}: {}", self.args.reproducer(number, None));
-                let cases = submission.cases.iter().map(|(index, case)| {
-                    let failure = Failure { kind: kind.clone(), case: case.clone(), verdict: Verdict::Right };
-                    format!("case {index}:\n{}", describe(&failure, &self.scope))
-                });
-                println!("{text}\n{}", cases.collect::<Vec<_>>().join(""));
+                println!("{text}\n{}", self.describe(kind, submission));
                 tally.wrong += 1;
                 tally.cases += 1;
                 tally.variants = tester.machine.variants();

@@ -152,12 +152,17 @@ fn draw_shape(info: &HasherInfo, capacity: u32, random: &mut Random) -> Shape {
     Shape::new(info, if is_smaller { random.log_between(1, capacity) } else { capacity })
 }
 
+/// Most keys with a common home in a linear table.
+const MOST_ON_A_PATH: usize = 1 << 16;
+
 /// Draws `count` first hashes with many collisions. Bucketed: they have a common prefix, and so their slice, bucket or
-/// first digit. Linear: they have common low bits, and so their home, or homes side by side.
+/// first digit. Linear: they have common low bits, and so their home, or homes side by side. Many of them have different
+/// homes: the tester itself walks the path of each.
 fn draw_hashes(shape: &Shape, count: usize, random: &mut Random) -> Vec<u32> {
     let bits = shape.slot_bits();
     let is_linear = shape.scheme == HashScheme::Linear;
     let shift = if is_linear { random.pick(&[0, 0, bits - 4, bits, bits]) } else { random.pick(&[0, 0, 6, 12]) };
+    let shift = if is_linear && count > MOST_ON_A_PATH { 0 } else { shift };
     // From the last slot of a linear table, paths wrap around.
     let low = if random.chance(1, 3) { (1 << bits) - 1 } else { 0 };
     let base = random.word() | low;
@@ -202,7 +207,9 @@ fn repeat_keys(keys: &mut [Words], random: &mut Random) {
     if most == 0 || random.chance(1, 8) {
         return;
     }
-    let distinct = random.log_between(1, most) as usize;
+    // The tester itself walks over the values of a key: 2^30 steps at most.
+    let least = u32::try_from(u64::from(most).pow(2) >> 30).unwrap_or(u32::MAX);
+    let distinct = random.log_between(least.clamp(1, most), most) as usize;
     let is_skewed = random.chance(1, 2);
     for index in 0..keys.len() {
         let limit = if is_skewed { 1 + random.index(distinct) } else { distinct };
