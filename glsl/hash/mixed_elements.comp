@@ -1,8 +1,8 @@
 // Writes the elements of a mixed batch, and the hashes by which they are sorted.
 //
 // In:  keys and opcodes; their count, if it is in device memory.
-// Out: in scratch: the first hash of each key, or both of a key of two words; the elements; before[i] = NO_CHANGE, which
-//      the scan overwrites, if the caller wants results.
+// Out: in scratch: the first hash of each key, or both of a key of two words; the elements; before[i] = NO_CHANGE,
+//      which the scan overwrites, if the caller wants results.
 // Workgroups: one for each THREADS * ITEMS keys at the maximum count.
 // Memory order: inputs come from earlier dispatches; every word is written once.
 // Progress: never waits.

@@ -82,7 +82,8 @@ void main() {
         Aggregate aggregate = Aggregate(NO_CHANGE, false);
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             parts[k] = Aggregate(NO_CHANGE, false);
-            if (own + k < tiles) parts[k] = Aggregate(aggregates.v[2 * (own + k)], aggregates.v[2 * (own + k) + 1] != 0);
+            uint word = 2 * (own + k);
+            if (own + k < tiles) parts[k] = Aggregate(aggregates.v[word], aggregates.v[word + 1] != 0);
             aggregate = join(aggregate, parts[k]);
         }
         Aggregate total;

@@ -142,7 +142,7 @@ fn scratch_of_tables() {
                             HashOperation::Mixed => {
                                 let bytes = 3 * hash_bytes + 2 * u64::from(key.size() + value.size());
                                 // Parts begin at multiples of 256 bytes, and those of large sorts have tables.
-                                let others = (16 * count).clamp(1 << 16, 8 << 20);
+                                let others = (16 * count).clamp(1 << 19, 8 << 20);
                                 bytes * count..=(bytes + 17) * count + others
                             }
                             _ => hash_bytes * count..=most_bytes * count + (8 << 20),

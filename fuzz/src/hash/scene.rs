@@ -156,8 +156,8 @@ fn draw_shape(info: &HasherInfo, capacity: u32, random: &mut Random) -> Shape {
 const MOST_ON_A_PATH: usize = 1 << 16;
 
 /// Draws `count` first hashes with many collisions. Bucketed: they have a common prefix, and so their slice, bucket or
-/// first digit. Linear: they have common low bits, and so their home, or homes side by side. Many of them have different
-/// homes: the tester itself walks the path of each.
+/// first digit. Linear: they have common low bits, and so their home, or homes side by side. Many of them have
+/// different homes: the tester itself walks the path of each.
 fn draw_hashes(shape: &Shape, count: usize, random: &mut Random) -> Vec<u32> {
     let bits = shape.slot_bits();
     let is_linear = shape.scheme == HashScheme::Linear;
