@@ -1,8 +1,9 @@
 //! Compaction of a batch: the keys that a stencil selects, in the order of the batch.
 
+use super::composition::in_scratch;
 use super::hasher::HashInfo;
-use super::plan::{Steps, WORD, in_scratch, set};
 use super::planner::HashPlanner;
+use super::steps::{Steps, WORD, set};
 use super::values::Totals;
 use crate::Result;
 use crate::core::memory::Range;

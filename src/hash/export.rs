@@ -1,7 +1,7 @@
 //! Exports: all keys of a table, or those that their values select.
 
 use super::hasher::HashInfo;
-use super::plan::{Steps, WORD, set, word};
+use super::steps::{Steps, WORD, set, word};
 use crate::Result;
 use crate::core::memory::Range;
 use crate::core::plan::{Content, Groups, Plan, Resources};

@@ -1,7 +1,7 @@
 //! Changes of tables with linear probing: one invocation finds the slot of an item.
 
 use super::HashOperation;
-use super::plan::{Steps, set, word};
+use super::steps::{Steps, set, word};
 use crate::Result;
 use crate::core::memory::Range;
 use crate::core::plan::{Plan, Resources};

@@ -7,9 +7,10 @@
 
 use super::HashOperation;
 use super::compaction::Compaction;
+use super::composition::{OrderedChange, Search};
 use super::hasher::HashInfo;
-use super::plan::{OrderedChange, STREAMED_ITEMS, Search, Steps, WORD, set};
 use super::planner::{Group, HashPlanner};
+use super::steps::{STREAMED_ITEMS, Steps, WORD, set};
 use crate::Result;
 use crate::core::memory::Range;
 use crate::core::plan::{Plan, Resources};

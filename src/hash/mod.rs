@@ -9,6 +9,7 @@
 //! scheme: one invocation finds the slot of a key.
 
 mod compaction;
+mod composition;
 mod export;
 mod format;
 mod hasher;
@@ -26,6 +27,7 @@ mod resize;
 mod saved;
 mod slices;
 mod statistics;
+mod steps;
 #[cfg(test)]
 #[cfg(feature = "hash")]
 mod tests;

@@ -3,7 +3,7 @@
 use super::export::Export;
 use super::format::Format;
 use super::hasher::HashInfo;
-use super::plan::{Steps, WORD, set, word};
+use super::steps::{Steps, WORD, set, word};
 use crate::core::memory::Range;
 use crate::core::plan::{Groups, Plan};
 use crate::core::scratch::Layout;

@@ -1,8 +1,8 @@
 //! Changes of bucketed tables: the hashes of a batch, their sort, and the slices of the table.
 
 use super::hasher::HashInfo;
-use super::plan::{STREAMED_ITEMS, Steps, WORD, set, word};
 use super::planner::Group;
+use super::steps::{STREAMED_ITEMS, Steps, WORD, set, word};
 use crate::Result;
 use crate::core::memory::Range;
 use crate::core::plan::{Plan, Resources};

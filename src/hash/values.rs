@@ -2,7 +2,7 @@
 
 use super::HashOperation;
 use super::hasher::HashInfo;
-use super::plan::{Steps, WORD, set, word};
+use super::steps::{Steps, WORD, set, word};
 use crate::Result;
 use crate::core::memory::Range;
 use crate::core::plan::{Plan, Resources};
