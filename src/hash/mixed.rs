@@ -152,6 +152,8 @@ impl Changes<'_> {
     /// Adds the search before the batch, and the elements.
     fn add_elements(&self, plan: &mut Plan<'_>) {
         let Self { batch, opcodes, results, parts, .. } = self;
+        // The first name of a range is the one that plans show.
+        set(plan, &[("had_keys", parts.had_keys)]);
         Search { values: results.values, found: parts.had_keys.address }.add_to(batch, plan);
         let reads = set(plan, &[batch.keys(), batch.counts(), ("opcodes", *opcodes)]);
         let writes = [("hashes", parts.hashes), ("elements", parts.elements), ("before", parts.before)];

@@ -94,7 +94,7 @@ impl Table<'_> {
             let value = if known.contains(&value) { Some(&value) } else { known.first() };
             outputs.expect(target, i, value.unwrap_or(&vec![u32::MAX; words]));
         }
-        for word in 0..len.div_ceil(32) {
+        for word in (0..len.div_ceil(32)).filter(|_| batch.bits) {
             let bit = |i: usize| u32::from(batch.has(i) && self.model.contains_key(&batch.keys[i])) << (i % 32);
             outputs.expect(&found, word, &[(word * 32..word * 32 + 32).map(bit).sum()]);
         }
@@ -114,7 +114,7 @@ impl Table<'_> {
                 outputs.expect(&values_out, i, result.as_ref().unwrap_or(&absent));
             }
         }
-        for (word, results) in results.chunks(32).enumerate() {
+        for (word, results) in results.chunks(32).enumerate().filter(|_| batch.bits) {
             let bits = results.iter().enumerate().map(|(i, result)| u32::from(result.is_some()) << i);
             outputs.expect(&found, word, &[bits.sum()]);
         }

@@ -141,7 +141,7 @@ pub(crate) fn full_tables() {
     }
 }
 
-/// Tables that grow, and batches without outputs or without values that are wanted.
+/// Tables that grow, and batches without outputs, or of which only values or only bits are wanted.
 pub(crate) fn other_tables() {
     let context = context(Setup::Native);
     let mut random = Random::new(6);
@@ -150,7 +150,7 @@ pub(crate) fn other_tables() {
         for round in 0..4 {
             let batch = Batch::new(Mixed, types, draw(types, 1500, 1000, &mut random), &mut random);
             let room = if round % 2 == 0 { batch.room } else { None };
-            table.apply(&Batch { outputs: round != 2, room, ..batch });
+            table.apply(&Batch { outputs: round != 2, bits: round != 0, room, ..batch });
             table.check(&types.keys_of(900..1100));
         }
         table.statistics();

@@ -46,6 +46,8 @@ pub(crate) struct Batch {
     pub(crate) stencil: Option<Vec<bool>>,
     /// Whether optional outputs are wanted.
     pub(crate) outputs: bool,
+    /// Whether bits of the keys that are found are wanted, if outputs are.
+    pub(crate) bits: bool,
     /// Whether the hasher is concurrent.
     pub(crate) concurrent: bool,
 }
@@ -71,6 +73,7 @@ impl Batch {
             reserve,
             stencil,
             outputs,
+            bits: true,
             concurrent,
         }
     }

@@ -175,7 +175,7 @@ impl<'a> Table<'a> {
             min_value: batch.selected[0],
             max_value: batch.selected[1],
             reserve: Count { max: batch.reserve.most, address: reserve },
-            found: wanted(&places.found),
+            found: if batch.bits { wanted(&places.found) } else { Range::NONE },
             stencil: when(batch.stencil.is_some(), range(&places.stencil)),
             leftover_keys: wanted(&places.leftover_keys),
             leftover_values: wanted(&places.leftover_values),
