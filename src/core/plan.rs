@@ -10,11 +10,11 @@ use arrayvec::ArrayVec;
 use std::fmt;
 
 /// Most passes of a plan. One request has at most three for each of sixteen digits, and eight others; or three for each
-/// of eight digits, and 24 others: a mixed batch of a hash table.
+/// of eight digits, and 24 others.
 pub(crate) const MAX_PASSES: usize = 64;
 /// Most resources of a plan. A set of resources is a `u128` with a bit each.
 pub(crate) const MAX_RESOURCES: usize = 96;
-/// Most variants of a plan. One request has at most 21: a mixed batch of a hash table.
+/// Most variants of a plan. One request has at most 21.
 pub(crate) const MAX_VARIANTS: usize = 40;
 /// Most transfers of a plan. One group of requests has at most five: of merges of several sequences.
 const MAX_UPLOADS: usize = 24;

@@ -60,7 +60,6 @@ impl Compaction {
         let batch = self.batch(change);
         let threads = change.profile().plain_threads;
         let groups = groups(threads, max_count);
-        let values = if batch.values().1.size == 0 { batch.values() } else { change.values() };
         let push = HashCompactionPush {
             problem: HashCompactionProblem {
                 keys: batch.problem.keys,
@@ -71,7 +70,7 @@ impl Compaction {
             },
             scratch: change.scratch.into(),
             keys: part_number(change.scratch, change.keys().1),
-            values: part_number(change.scratch, values.1),
+            values: part_number(change.scratch, change.values().1),
             totals: change.part_number(self.totals),
         };
         let totals_range = Range::new(self.totals, u64::from(groups) * WORD);
@@ -88,7 +87,7 @@ impl Compaction {
         };
         sum.add_to(&batch, plan);
         let items = set(plan, &[batch.keys(), batch.values()]);
-        let selected = set(plan, &[("selected_keys", change.keys().1), ("selected_values", values.1)]);
+        let selected = set(plan, &[("selected_keys", change.keys().1), ("selected_values", change.values().1)]);
         let reads = stencil.union(items).union(totals);
         change.add_pass(plan, Kernel::HashCompaction, threads, groups, [reads, selected], &push);
     }

@@ -26,7 +26,7 @@ pub(crate) struct Composition<'a> {
 }
 
 /// A batch of keys that changes a table.
-#[allow(clippy::large_enum_variant, reason = "as above")]
+#[allow(clippy::large_enum_variant, reason = "plans are built on the stack")]
 pub(crate) enum Change<'a> {
     Bucketed(BucketedChange<'a>),
     Linear(LinearChange<'a>),
@@ -206,7 +206,7 @@ impl PlanSource for Composition<'_> {
             Source::Selection { cursor, values } => {
                 let mut export = change.as_operation(HashOperation::ExportIf);
                 if let Change::Linear(change) = &self.change {
-                    export.problem.values = change.slots().address.into();
+                    export.problem.values = change.slots.address.into();
                 }
                 Export::of(export, *cursor).selecting(*values).add_passes(plan, export.all_slices());
             }

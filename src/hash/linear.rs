@@ -14,7 +14,7 @@ use crate::shared::HashLinearPush;
 pub(crate) struct LinearChange<'a> {
     steps: Steps<'a>,
     /// A word for each item: its slot.
-    slots: Range,
+    pub(super) slots: Range,
     /// A word for each item, if the values of equal keys compete. Otherwise none.
     owners: Range,
 }
@@ -29,10 +29,6 @@ impl<'a> LinearChange<'a> {
 
     pub(super) fn steps(&self) -> &Steps<'a> {
         &self.steps
-    }
-
-    pub(super) fn slots(&self) -> Range {
-        self.slots
     }
 
     /// Another change in the same parts of scratch.
@@ -116,7 +112,7 @@ impl LinearChange<'_> {
         set(plan, &[self.steps.keys(), self.steps.values(), self.steps.counts(), self.steps.requested()])
     }
 
-    fn slots_in(&self, plan: &mut Plan<'_>) -> Resources {
+    fn slots(&self, plan: &mut Plan<'_>) -> Resources {
         set(plan, &[("slots", self.slots)])
     }
 
@@ -137,7 +133,7 @@ impl LinearChange<'_> {
         let kernel = if is_multimap { Kernel::HashLinearAppend } else { Kernel::HashLinearClaim };
         let (items, table) = (self.items(plan), self.table(plan));
         let outputs = [self.steps.statuses(), ("leftover_counts", word(self.steps.problem.count_out))];
-        let writes = set(plan, &outputs).union(self.slots_in(plan)).union(self.owners(plan)).union(table);
+        let writes = set(plan, &outputs).union(self.slots(plan)).union(self.owners(plan)).union(table);
         self.add_pass(plan, kernel, [items.union(table), writes]);
     }
 
@@ -147,19 +143,19 @@ impl LinearChange<'_> {
         if leftovers == Resources::default() {
             return;
         }
-        let reads = self.items(plan).union(self.slots_in(plan)).union(leftovers);
+        let reads = self.items(plan).union(self.slots(plan)).union(leftovers);
         self.add_pass(plan, Kernel::HashLinearList, [reads, leftovers]);
     }
 
     fn add_elect(&self, plan: &mut Plan<'_>) {
         let counts = set(plan, &[self.steps.counts()]);
-        let state = self.slots_in(plan).union(self.owners(plan));
+        let state = self.slots(plan).union(self.owners(plan));
         let reads = counts.union(state).union(self.table(plan));
         self.add_pass(plan, Kernel::HashLinearElect, [reads, state]);
     }
 
     fn add_store(&self, plan: &mut Plan<'_>) {
-        let state = self.slots_in(plan).union(self.owners(plan));
+        let state = self.slots(plan).union(self.owners(plan));
         let written = self.table(plan).union(self.leftovers(plan));
         let reads = self.items(plan).union(state).union(written);
         self.add_pass(plan, Kernel::HashLinearStore, [reads, written]);
@@ -167,12 +163,12 @@ impl LinearChange<'_> {
 
     fn add_combine(&self, plan: &mut Plan<'_>, round: u32) {
         let written = self.table(plan).union(self.leftovers(plan));
-        let reads = self.items(plan).union(self.slots_in(plan)).union(written);
+        let reads = self.items(plan).union(self.slots(plan)).union(written);
         self.add_round(plan, Kernel::HashLinearCombine, [reads, written], round);
     }
 
     fn add_erase(&self, plan: &mut Plan<'_>) {
-        let (items, table, slots) = (self.items(plan), self.table(plan), self.slots_in(plan));
+        let (items, table, slots) = (self.items(plan), self.table(plan), self.slots(plan));
         let writes = set(plan, &[self.steps.statuses()]).union(slots).union(table);
         let selected = if self.steps.format().by_slot { slots } else { Resources::default() };
         self.add_pass(plan, Kernel::HashLinearErase, [items.union(table).union(selected), writes]);
@@ -180,7 +176,7 @@ impl LinearChange<'_> {
 
     fn add_trim(&self, plan: &mut Plan<'_>) {
         let table = self.table(plan);
-        let reads = set(plan, &[self.steps.keys(), self.steps.counts()]).union(self.slots_in(plan)).union(table);
+        let reads = set(plan, &[self.steps.keys(), self.steps.counts()]).union(self.slots(plan)).union(table);
         self.add_pass(plan, Kernel::HashLinearTrim, [reads, table]);
     }
 }

@@ -68,7 +68,7 @@ impl<'a> Slices<'a> {
         &self.steps
     }
 
-    /// Lays out all parts but for those of the sort, whose items are returned.
+    /// Lays out all parts but for those of the sort. Returns the items of the sort as well.
     fn new(steps: Steps<'a>, info: &HashInfo, sorts: bool, layout: &mut Layout) -> Result<(Self, Items)> {
         let (format, scratch) = (*steps.format(), steps.scratch);
         let words = u64::from(info.count.max);
@@ -191,9 +191,7 @@ impl Slices<'_> {
         let sets = [reads.union(bits).union(results), table.union(results)];
         self.add_pass(plan, Kernel::HashOverflow, threads, slices.div_ceil(OVERFLOW_SHARE), sets);
     }
-}
 
-impl Slices<'_> {
     /// Adds the passes of a change without a sort.
     pub(super) fn add_passes(&self, plan: &mut Plan<'_>) {
         self.add_keys(plan);
