@@ -198,6 +198,9 @@ unsafe extern "C" {
 }
 
 /// The GPU-assisted layer aborts if a device outlives it, and no test can know that it is the last.
+///
+/// Exit handlers run in reverse order, so it is registered when a context is opened, and again after each test, when
+/// driver and layer may have registered others. Running it again does no harm.
 extern "C" fn close_all() {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
@@ -215,6 +218,7 @@ pub(crate) fn context(setup: Setup) -> Context {
             context.device().make_pipelines_late();
         }
         open.push((setup, context.clone()));
+        atexit(close_all);
         context
     };
     let native = get(Setup::Native, ContextInfo::default());
@@ -224,8 +228,6 @@ pub(crate) fn context(setup: Setup) -> Context {
 
 /// Checks that the validation layer, if it is on, has reported nothing. Every test ends with this check.
 pub(crate) fn assert_silence(context: &Context) {
-    // Exit handlers run in reverse order, so this one runs before those that driver and layer have registered so far.
-    // Running it again does no harm.
     atexit(close_all);
     super::coverage::collect(context);
     let messages = context.messages();
