@@ -6,13 +6,11 @@ void combine_item(uint position, uint round) {
     uint first = hash_at(position);
     if (!is_own(first)) return;
     uint key[KEY_WORDS];
-    if (HASH_IS_KEY) unhash_key(first, second_hash_at(position), key);
-    else key_at(position, key);
+    uint second;
+    hashed_key(position, first, key, second);
     uint reserved = reserved_index(key);
     uvec2 target = reserved_value(min(reserved, 1));
     if (reserved == NOT_RESERVED) {
-        uint unused, second;
-        hash_key(key, unused, second);
         bool is_bounded;
         uint at = find_slot(key, tag_of(key, second), first, own_probe(first, second), is_bounded);
         if (at == NO_SLOT) return;

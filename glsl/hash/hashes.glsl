@@ -1,5 +1,6 @@
 // Keys of hash tables: the two reserved ones, and the header of a table.
 
+#include "core/pairs.glsl"
 #include "hash/key.glsl"
 
 layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 1;
@@ -30,9 +31,6 @@ uvec2 reserved_value(uint reserved) {
     return advance(args.problem.table, uvec2((RESERVED_VALUES + 4 * reserved) * 4, 0));
 }
 
-layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Pairs {
-    uvec2 v[];
-};
 layout(buffer_reference, scalar, buffer_reference_align = 16) buffer Quads {
     uvec4 v[];
 };

@@ -21,6 +21,8 @@ const uint DONE = 0xffffffffu;
 const uint IS_REPEATED = 1u << 31;
 const uint IS_SPILLED = 1u << 30;
 const uint POSITION_MASK = IS_SPILLED - 1;
+// Waiting items that are compared at a time: a factor of MOST_WAITING.
+const uint WAITING_STEP = 4;
 
 // Number of waiting items. It may exceed the length of the list.
 shared uint sh_waiting;
@@ -37,6 +39,8 @@ const uint FROM_SHIFT = 9;
 const uint TO_SHIFT = 20;
 shared uint sh_left_items[MOST_WAITING];
 shared uint sh_left;
+// Whether some waiting item is neither done nor among those.
+shared uint sh_has_rest;
 
 uint shared_position(uint item) {
     return atomicLoad(sh_positions[item], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
@@ -151,19 +155,31 @@ void find_waiting(uint item, bool overflows) {
     }
 }
 
-// Whether an earlier item of the list has the same key.
+// Whether another waiting item with the same first hash has the same key.
+bool have_same_key(uint item, uint other) {
+    if (ONE_WORD) return true;
+    if (sh_tags[item] != sh_tags[other]) return false;
+    if (HASH_IS_KEY) return true;
+    // The slice has the key of an item that is done, and it does not have this one.
+    uint position = shared_position(other);
+    if (position == DONE) return false;
+    uint keys[2][KEY_WORDS];
+    key_at(shared_position(item) & POSITION_MASK, keys[0]);
+    key_at(position & POSITION_MASK, keys[1]);
+    return keys_equal(keys[0], keys[1]);
+}
+
+// Whether an earlier item of the list has the same key. Several hashes are loaded at a time.
 bool is_repeated(uint item) {
-    uint key[KEY_WORDS];
-    uint second, tag;
-    waiting_key(item, sh_positions[item], key, second, tag);
-    for (uint other = 0; other < item; ++other) {
-        uint position = shared_position(other);
-        if (sh_hashes[other] != sh_hashes[item] || position == DONE) continue;
-        if (ONE_WORD) return true;
-        uint other_key[KEY_WORDS];
-        uint other_second, other_tag;
-        waiting_key(other, position, other_key, other_second, other_tag);
-        if (keys_equal(key, other_key)) return true;
+    for (uint begin = 0; begin < item; begin += WAITING_STEP) {
+        uint equal = 0;
+        [[unroll]] for (uint k = 0; k < WAITING_STEP; ++k) {
+            if (sh_hashes[begin + k] == sh_hashes[item]) equal |= 1u << k;
+        }
+        for (; equal != 0; equal &= equal - 1) {
+            uint other = begin + findLSB(equal);
+            if (other < item && have_same_key(item, other)) return true;
+        }
     }
     return false;
 }
@@ -259,19 +275,8 @@ bool place_far(uint item) {
     return at != NO_SLOT;
 }
 
-// Places the waiting items with keys that the slice does not have, as far as there is room.
-void place_new_keys(uint count) {
-    for (uint item = thread_id(); item < count; item += THREADS) {
-        if (sh_positions[item] < IS_SPILLED && is_repeated(item)) atomicOr(sh_positions[item], IS_REPEATED);
-    }
-    barrier();
-    for (uint item = thread_id(); item < count; item += THREADS) {
-        if (sh_positions[item] >= IS_SPILLED) continue;
-        if (place_near(item)) sh_positions[item] = DONE;
-        else sh_left_items[atomicAdd(sh_left, 1u)] = item;
-    }
-    barrier();
-    if (sh_left == 0) return;
+// Places the items that are left, as far as there is room.
+void place_left() {
     [[dont_unroll]] for (uint k = 0; k < FIRST_TRIES + SECOND_TRIES; ++k) {
         plan_moves(k >= FIRST_TRIES);
         barrier();
@@ -283,31 +288,45 @@ void place_new_keys(uint count) {
         if ((word & HAS_PLACE) != 0) move_and_place(word);
         else is_placed = place_far(item);
         if (is_placed) sh_positions[item] = DONE;
+        else sh_has_rest = 1;
     }
+    barrier();
 }
 
 // Places all waiting items, or spills them. The list is empty then.
 void place_waiting(bool overflows) {
-    barrier();
+    if (thread_id() == 0) {
+        sh_left = 0;
+        sh_has_rest = 0;
+    }
     remove_equal_keys();
     barrier();
     uint count = min(sh_waiting, MOST_WAITING);
     if (count == 0) return;
-    if (thread_id() == 0) sh_left = 0;
     // Keys that have been spilled before are those of the overflow slice.
     bool only_there = overflows || has_spilled();
-    // Repeated keys are found after the others have been placed. Otherwise they are spilled, and so are all items.
-    [[dont_unroll]] for (uint round = 0; round < 2; ++round) {
-        if (round == 1) place_new_keys(count);
-        barrier();
-        for (uint item = thread_id(); item < count; item += THREADS) {
-            uint position = sh_positions[item];
-            if (position == DONE) continue;
-            if (round == 0 || (position & IS_REPEATED) != 0) find_waiting(item, only_there);
-            if (round == 1 && sh_positions[item] != DONE) spill(position & POSITION_MASK);
-        }
-        barrier();
+    for (uint item = thread_id(); item < count; item += THREADS) {
+        find_waiting(item, only_there);
+        if (sh_positions[item] == DONE) continue;
+        if (sh_positions[item] < IS_SPILLED && is_repeated(item)) atomicOr(sh_positions[item], IS_REPEATED);
+        if (sh_positions[item] >= IS_SPILLED) sh_has_rest = 1;
     }
+    barrier();
     if (thread_id() == 0) sh_waiting = 0;
+    for (uint item = thread_id(); item < count; item += THREADS) {
+        if (sh_positions[item] >= IS_SPILLED) continue;
+        if (place_near(item)) sh_positions[item] = DONE;
+        else sh_left_items[atomicAdd(sh_left, 1u)] = item;
+    }
+    barrier();
+    if (sh_left != 0) place_left();
+    if (sh_has_rest == 0) return;
+    // Keys of repeated items are there now, or have been spilled.
+    for (uint item = thread_id(); item < count; item += THREADS) {
+        uint position = sh_positions[item];
+        if (position == DONE) continue;
+        if ((position & IS_REPEATED) != 0) find_waiting(item, only_there);
+        if (sh_positions[item] != DONE) spill(position & POSITION_MASK);
+    }
     barrier();
 }

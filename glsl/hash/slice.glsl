@@ -58,6 +58,14 @@ void key_at(uint position, out uint key[KEY_WORDS]) {
     else load_key(index_at(position), key);
 }
 
+// The key of an item with this first hash, and its second hash.
+void hashed_key(uint position, uint first, out uint key[KEY_WORDS], out uint second) {
+    second = second_hash_at(position);
+    if (HASH_IS_KEY) unhash_key(first, second, key);
+    else key_at(position, key);
+    if (KEY_WORDS != 2) hash_key(key, first, second);
+}
+
 uint owner_of_item(uint position) { return ASSIGNS ? ITEMS_BEGIN - 1 - position : ITEMS_BEGIN + position; }
 uint owner_of_slot(uint slot) { return ASSIGNS ? ITEMS_BEGIN + slot : slot; }
 bool is_item(uint owner) { return ASSIGNS ? owner < ITEMS_BEGIN : owner >= ITEMS_BEGIN && owner < ERASED; }
@@ -229,35 +237,43 @@ void load_slice(bool is_used) {
     barrier();
 }
 
-// Loads the value of an owner.
-void load_value(uint owner, out uint value[MOST_VALUE_WORDS]) {
-    uvec2 base = args.payload;
-    uint index = 0;
+// The index of the value of an owner in the caller's array, if items are sorted with their indices.
+uint value_index(uint owner) { return BY_INDEX && is_item(owner) ? index_at(position_of(owner)) : 0; }
+
+// Loads the value of an owner. `index`: its value_index().
+void load_value_at(uint owner, uint index, out uint value[MOST_VALUE_WORDS]) {
+    uvec2 address;
     if (!is_item(owner)) {
-        base = slice_address(slice_of_slot(slot_of(owner)));
-        index = slot_of(owner) % SLICE_SLOTS * SLOT_WORDS + KEY_WORDS;
+        uvec2 slice = slice_address(slice_of_slot(slot_of(owner)));
+        address = advance(slice, uvec2((slot_of(owner) % SLICE_SLOTS * SLOT_WORDS + KEY_WORDS) * 4, 0));
     } else if (BY_INDEX) {
-        base = advance(args.problem.values, bytes_of(index_at(position_of(owner)), VALUE_WORDS * 4));
+        address = advance(args.problem.values, bytes_of(index, VALUE_WORDS * 4));
     } else {
-        index = position_of(owner);
+        address = advance(args.payload, uvec2(position_of(owner) * 4, 0));
     }
-    if (VALUE_WORDS == 2 && BY_INDEX && index == 0 && (base.x & 4) == 0) {
+    if (VALUE_WORDS == 2 && (args.problem.values.x & 4) == 0 && (KEY_WORDS == 2 || is_item(owner))) {
         // One request instead of two.
-        uvec2 words = Pairs(base).v[0];
+        uvec2 words = Pairs(address).v[0];
         value[0] = words.x;
         value[1] = words.y;
         return;
     }
-    [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) value[w] = Words(base).v[index + w];
+    [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) value[w] = Words(address).v[w];
 }
 
+void load_value(uint owner, out uint value[MOST_VALUE_WORDS]) { load_value_at(owner, value_index(owner), value); }
+
 // Loads the value that the slot of an owner has at first.
-void load_first_value(uint owner, out uint value[MOST_VALUE_WORDS]) {
+void load_first_value_at(uint owner, uint index, out uint value[MOST_VALUE_WORDS]) {
     if (COMBINES && is_item(owner)) {
         [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) value[w] = IDENTITY;
     } else {
-        load_value(owner, value);
+        load_value_at(owner, index, value);
     }
+}
+
+void load_first_value(uint owner, out uint value[MOST_VALUE_WORDS]) {
+    load_first_value_at(owner, value_index(owner), value);
 }
 
 // Stores the slice, each full bucket in an order of its keys that stores the filter. A value may come from another slot
@@ -274,6 +290,15 @@ uint store_slice() {
     uint homes = 0;
     uint keys = 0;
     uint erased = 0;
+    // Reads through indices wait longest, so they are all under way before the first slot is put together.
+    uint indices[OWN_SLOTS];
+    [[unroll]] for (uint k = 0; BY_INDEX && k < OWN_SLOTS; ++k) indices[k] = value_index(sh_owners[own_place(k)]);
+    [[unroll]] for (uint k = 0; BY_INDEX && k < OWN_SLOTS; ++k) {
+        uint owner = sh_owners[own_place(k)];
+        uint value[MOST_VALUE_WORDS];
+        if (VALUE_WORDS != 0 && owner < ERASED) load_first_value_at(owner, indices[k], value);
+        [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) slots[k * SLOT_WORDS + KEY_WORDS + w] = value[w];
+    }
     [[unroll]] for (uint k = 0; k < OWN_SLOTS; ++k) {
         uint owner = sh_owners[own_place(k)];
         uint slot[SLOT_WORDS];
@@ -283,8 +308,10 @@ uint store_slice() {
             uint value[MOST_VALUE_WORDS];
             slot_key(own_place(k), key);
             [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) slot[w] = key[w];
-            if (VALUE_WORDS != 0) load_first_value(owner, value);
-            [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) slot[KEY_WORDS + w] = value[w];
+            if (VALUE_WORDS != 0 && !BY_INDEX) load_first_value(owner, value);
+            [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) {
+                slot[KEY_WORDS + w] = BY_INDEX ? slots[k * SLOT_WORDS + KEY_WORDS + w] : value[w];
+            }
             ++keys;
         } else {
             slot[KEY_WORDS - 1] = owner;

@@ -188,15 +188,13 @@ void apply_reserved(uint reserved) {
 // do not matter: keys of items are compared again. Returns false if the list of waiting items has no room.
 bool apply_item(uint position, uint first, bool overflows, bool searches) {
     uint key[KEY_WORDS];
-    if (HASH_IS_KEY) unhash_key(first, second_hash_at(position), key);
-    else key_at(position, key);
+    uint second;
+    hashed_key(position, first, key, second);
     uint reserved = reserved_index(key);
     if (reserved != NOT_RESERVED) {
         atomicMin(sh_reserved[reserved], owner_of_item(position));
         return true;
     }
-    uint unused, second;
-    hash_key(key, unused, second);
     uint tag = tag_of(key, second);
     bool is_bounded = true;
     uint at = NO_SLOT;
@@ -220,8 +218,8 @@ bool place_batch(bool is_last, bool overflows) {
     if (ERASES) return false;
     barrier();
     bool is_full = sh_waiting > MOST_WAITING;
-    barrier();
     if (is_full || is_last) place_waiting(overflows);
+    else barrier();
     return is_full;
 }
 

@@ -46,6 +46,9 @@
 #include "radix/tile.glsl"
 #include "radix/load.glsl"
 #include "radix/verify.glsl"
+#ifndef PERSISTENT
+#define STORES_PAIRS
+#endif
 #include "radix/scatter.glsl"
 
 #ifdef PERSISTENT

@@ -53,9 +53,10 @@ struct Region {
 }
 
 impl Image {
-    /// Appends a guard of an odd number of bytes or words. So no array is aligned to more than its elements require.
+    /// Appends a guard of some bytes or words. So an array is sometimes aligned to more than its elements require, and
+    /// sometimes not.
     fn add_guard(&mut self, alignment: usize) {
-        let units = 1 + 2 * self.random.below(3) as usize;
+        let units = 1 + self.random.below(6) as usize;
         let bytes = units * alignment + (alignment - self.before.len() % alignment) % alignment;
         let guard = self.noise(bytes);
         self.add("guard".into(), &guard, &guard, false);
@@ -94,6 +95,9 @@ impl Image {
         if problems.len() >= MANY {
             all.sort_by_key(|(_, array)| array.role);
         }
+        // Other sizes, other guards.
+        let bytes: usize = all.iter().map(|(_, array)| array.len()).sum();
+        self.random = Random::new((problems.len() + bytes) as u64);
         let mut slots: Vec<(usize, Range<usize>)> = Vec::new();
         let mut place = |(i, array): (usize, Array)| {
             let shared = slots.iter().find(|(slot, _)| Some(*slot) == array.slot).map(|(_, bytes)| bytes.clone());
