@@ -54,8 +54,6 @@ pub mod shared;
 pub mod sort;
 #[cfg(feature = "split")]
 pub mod split;
-#[cfg(test)]
-mod tests;
 pub mod tuning;
 
 #[cfg(feature = "host")]

@@ -16,12 +16,12 @@ const uint FIRST_TRIES = 2;
 const uint SECOND_TRIES = 1;
 // Instead of the position of a waiting item: it is done.
 const uint DONE = 0xffffffffu;
-// Bits of the position of a waiting item: another one with the same key goes on; only the overflow slice may have the
-// key.
+// Bits of the position of a waiting item, one of them at most: another one with the same key goes on; only the overflow
+// slice may have the key.
 const uint IS_REPEATED = 1u << 31;
 const uint IS_SPILLED = 1u << 30;
 const uint POSITION_MASK = IS_SPILLED - 1;
-// Waiting items that are compared at a time: a factor of MOST_WAITING.
+// Hashes of waiting items that are loaded at a time: a divisor of MOST_WAITING.
 const uint WAITING_STEP = 4;
 
 // Number of waiting items. It may exceed the length of the list.
@@ -39,7 +39,7 @@ const uint FROM_SHIFT = 9;
 const uint TO_SHIFT = 20;
 shared uint sh_left_items[MOST_WAITING];
 shared uint sh_left;
-// Whether some waiting item is neither done nor among those.
+// Whether an item of the list is not done after all steps, as far as it is known.
 shared uint sh_has_rest;
 
 uint shared_position(uint item) {
@@ -150,8 +150,8 @@ void find_waiting(uint item, bool overflows) {
     if (at != NO_SLOT) {
         atomicMin(sh_owners[at], owner_of_item(position & POSITION_MASK));
         sh_positions[item] = DONE;
-    } else if (overflows && !is_bounded) {
-        sh_positions[item] |= IS_SPILLED;
+    } else if (overflows && !is_bounded && position < IS_SPILLED) {
+        sh_positions[item] = position | IS_SPILLED;
     }
 }
 
@@ -293,7 +293,8 @@ void place_left() {
     barrier();
 }
 
-// Places all waiting items, or spills them. The list is empty then.
+// Places all waiting items, or spills them. The list is empty then. Barrier before: items have slots, or are in the
+// list.
 void place_waiting(bool overflows) {
     if (thread_id() == 0) {
         sh_left = 0;
@@ -321,7 +322,7 @@ void place_waiting(bool overflows) {
     barrier();
     if (sh_left != 0) place_left();
     if (sh_has_rest == 0) return;
-    // Keys of repeated items are there now, or have been spilled.
+    // The keys of repeated items are there now, or are spilled, too.
     for (uint item = thread_id(); item < count; item += THREADS) {
         uint position = sh_positions[item];
         if (position == DONE) continue;

@@ -219,7 +219,7 @@ bool place_batch(bool is_last, bool overflows) {
     barrier();
     bool is_full = sh_waiting > MOST_WAITING;
     if (is_full || is_last) place_waiting(overflows);
-    else barrier();
+    else barrier();  // before more items wait
     return is_full;
 }
 

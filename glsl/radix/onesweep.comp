@@ -47,6 +47,7 @@
 #include "radix/load.glsl"
 #include "radix/verify.glsl"
 #ifndef PERSISTENT
+// Persistent workgroups hold the next keys meanwhile.
 #define STORES_PAIRS
 #endif
 #include "radix/scatter.glsl"

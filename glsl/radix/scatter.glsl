@@ -8,7 +8,8 @@
 // Splits: OUTPUT selects the items of one bucket, all items, or the rank of each item in its bin. With given bucket
 //         starts, items without room in the output are not written.
 //
-// The includer may define STORES_PAIRS: then the last pass stores both words of keys of two words at once.
+// The includer may define STORES_PAIRS, if registers suffice: then the last pass stores both words of some keys at once
+// (stores_pairs).
 
 #include "core/pairs.glsl"
 #include "radix/capacity.glsl"
@@ -89,7 +90,7 @@ void scatter_words_group(Plane target, uint first, bool all, uint valid) {
     }
 }
 
-// Scatters a word in sh_keys, with the digits that scatter_keys has kept.
+// Scatters a word in sh_keys, with the digits that scatter_keys or scatter_pairs has kept.
 void scatter_words(Plane target, uint valid) {
     uint first = 0;
     for (; FULL_GROUPS && first + GROUP * THREADS <= valid; first += GROUP * THREADS) {
@@ -98,9 +99,9 @@ void scatter_words(Plane target, uint valid) {
     for (; first < valid; first += GROUP * THREADS) scatter_words_group(target, first, false, valid);
 }
 
-// Whether a pass stores both words of its keys at once. The stores of one word after the other would each fill half of
-// twice as many sectors of memory: the last pass over 2^26 keys with indices took 966 instead of 596 us on an H200.
-// Values of the caller take registers too: 130 of 128, and half of the workgroups.
+// Whether a pass stores both words of its keys at once, if they are aligned. The stores of one word after the other
+// would each fill half of twice as many sectors of memory: the last pass over 2^26 keys with indices took 967 instead
+// of 596 us on an H200. With values of the caller it would take 130 registers, and so only half as many workgroups.
 bool stores_pairs(PassIo io) {
 #ifdef STORES_PAIRS
     bool has_values = VALUE_WORDS != 0 && !VALUES_ARE_INDICES;

@@ -17,4 +17,6 @@ pub(crate) mod record;
 pub(crate) mod scratch;
 pub(crate) mod settings;
 pub(crate) mod specialize;
+#[cfg(test)]
+pub(crate) mod tests;
 pub(crate) mod variants;

@@ -271,10 +271,10 @@ mod plans {
     use crate::core::handle::{One, Options};
     use crate::core::primitive::Planner as _;
     use crate::core::scratch::Layout;
+    use crate::core::tests::SCRATCH;
+    use crate::core::tests::hazards::{Truth, check};
     use crate::hash::planner::HashPlanner;
     use crate::host::Context;
-    use crate::tests::hazards::{Truth, check};
-    use crate::tests::problems::SCRATCH;
     use crate::{Count, Range};
     use std::rc::Rc;
 

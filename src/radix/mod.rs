@@ -16,6 +16,8 @@ mod passes;
 mod pipelines;
 mod problems;
 mod rows;
+#[cfg(test)]
+mod tests;
 mod user;
 mod values;
 

@@ -16,6 +16,8 @@ mod info;
 mod interface;
 mod kernel;
 mod plan;
+#[cfg(test)]
+mod tests;
 
 pub use info::SorterInfo;
 pub use kernel::SortComparatorKernel;

@@ -88,16 +88,8 @@ impl Image {
         undefined.start..defined.end
     }
 
-    /// Appends the arrays of all problems and returns the range of each, with its problem and its role.
-    fn add_arrays(&mut self, problems: &[&dyn Problem]) -> Vec<(usize, &'static str, Range<usize>)> {
-        let arrays = |(i, problem): (usize, &&dyn Problem)| problem.arrays(i).into_iter().map(move |array| (i, array));
-        let mut all: Vec<(usize, Array)> = problems.iter().enumerate().flat_map(arrays).collect();
-        if problems.len() >= MANY {
-            all.sort_by_key(|(_, array)| array.role);
-        }
-        // Other sizes, other guards.
-        let bytes: usize = all.iter().map(|(_, array)| array.len()).sum();
-        self.random = Random::new((problems.len() + bytes) as u64);
+    /// Appends arrays and returns the range of each, with its problem and its role.
+    fn add_arrays(&mut self, arrays: Vec<(usize, Array)>) -> Vec<(usize, &'static str, Range<usize>)> {
         let mut slots: Vec<(usize, Range<usize>)> = Vec::new();
         let mut place = |(i, array): (usize, Array)| {
             let shared = slots.iter().find(|(slot, _)| Some(*slot) == array.slot).map(|(_, bytes)| bytes.clone());
@@ -105,7 +97,7 @@ impl Image {
             slots.extend(array.slot.map(|slot| (slot, bytes.clone())));
             (i, array.role, bytes)
         };
-        all.into_iter().map(&mut place).collect()
+        arrays.into_iter().map(&mut place).collect()
     }
 
     /// Appends scratch with a guard on either side.
@@ -141,6 +133,23 @@ impl Image {
     }
 }
 
+/// The arrays of all problems in the order of memory, each with the index of its problem.
+fn arrays_of(problems: &[&dyn Problem]) -> Vec<(usize, Array)> {
+    let arrays = |(i, problem): (usize, &&dyn Problem)| problem.arrays(i).into_iter().map(move |array| (i, array));
+    let mut all: Vec<(usize, Array)> = problems.iter().enumerate().flat_map(arrays).collect();
+    if problems.len() >= MANY {
+        all.sort_by_key(|(_, array)| array.role);
+    }
+    all
+}
+
+/// Arrays with other content have other guards, and so are aligned in other ways.
+fn seed_of(arrays: &[(usize, Array)]) -> u64 {
+    let size: usize = arrays.iter().map(|(_, array)| array.len()).sum();
+    let bytes = arrays.iter().flat_map(|(_, array)| array.before.iter().take(64));
+    bytes.fold(size as u64, |seed, byte| seed.wrapping_mul(31).wrapping_add((*byte).into()))
+}
+
 impl<'a> Arena<'a> {
     pub(crate) fn new(
         context: &'a Context,
@@ -149,9 +158,10 @@ impl<'a> Arena<'a> {
         poison: Poison,
     ) -> Self {
         let problems: Vec<&'a dyn Problem> = problems.into_iter().map(Into::into).collect();
-        let random = Random::new(problems.len() as u64);
+        let arrays = arrays_of(&problems);
+        let random = Random::new(seed_of(&arrays));
         let mut image = Image { before: Vec::new(), expected: Vec::new(), regions: Vec::new(), random };
-        let arrays = image.add_arrays(&problems);
+        let arrays = image.add_arrays(arrays);
         let size = scratch_size(&problems, together);
         let offset = image.add_scratch(size, poison).start as u64;
         let buffer = context.upload(&image.before).expect("test buffers fit");

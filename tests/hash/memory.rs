@@ -18,10 +18,12 @@ impl<'r> Memory<'r> {
         Self { words: random.words(3), random }
     }
 
-    /// An array of any words, with words on either side that belong to none.
+    /// An array of any words, with words on either side that belong to none: three or four, so arrays are sometimes
+    /// aligned to two words and sometimes not.
     pub(crate) fn place(&mut self, words: usize) -> Bytes<usize> {
         let start = self.words.len();
-        self.words.extend(self.random.words(words + 3));
+        let behind = 3 + self.random.below(2) as usize;
+        self.words.extend(self.random.words(words + behind));
         start..start + words
     }
 

@@ -54,7 +54,7 @@ const COMPOSED: &[(&str, &[&str])] = &[("hash", &["sort"])];
 
 /// Tests below [`SHARED`].
 const TESTS: &[&str] =
-    &["src/tests", "src/core/specialize/tests.rs", "bench/src/module_graph.rs", "xtask/src/primitives.rs"];
+    &["src/radix/tests", "src/core/specialize/tests.rs", "bench/src/module_graph.rs", "xtask/src/primitives.rs"];
 
 /// Generated from the files of all folders, below [`SHARED`].
 const GENERATED: &[&str] = &["glsl/core/shared.glsl"];

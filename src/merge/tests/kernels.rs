@@ -8,6 +8,8 @@ use crate::core::plan::{Groups, Plan, Resources};
 use crate::core::record::{Commands as _, Recorder, record};
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::core::specialize;
+use crate::core::tests::noise;
+use crate::core::tests::selection::in_rotation;
 use crate::host::{Buffer, Context, ContextInfo};
 use crate::kernels::Kernel;
 use crate::merge::cpu::{self, Tagged};
@@ -17,8 +19,6 @@ use crate::merge::planner::{Config, Merges};
 use crate::merge::{ComparatorKernel, MergeInfo, MergeMethod, MergeOperation, MergerInfo};
 use crate::radix::cpu::encode;
 use crate::shared::{LAYOUT_INTERLEAVED, LOOK_BACK_BLOCK, MergeDetails, MergeProblem, SOURCE_B};
-use crate::tests::contexts::in_rotation;
-use crate::tests::twins::noise;
 use crate::tuning::Profile;
 use crate::{Order, Range, Scratch, ValueType};
 
@@ -340,7 +340,8 @@ fn prove_format(context: &Context, info: &MergerInfo, format: Format, counts: &[
 #[test]
 fn merge_kernels() {
     let context = context();
-    for (_, info) in formats().into_iter().enumerate().filter(|(i, _)| *i < 2 || in_rotation(*i)) {
+    let lanes = context.device().facts().max_lanes;
+    for (_, info) in formats().into_iter().enumerate().filter(|(i, _)| *i < 2 || in_rotation(*i, lanes)) {
         let [large, small] = match info.method {
             _ if info.operation == MergeOperation::LowerBound => [Kernel::MergeLowerBound; 2],
             _ if info.operation == MergeOperation::UpperBound => [Kernel::MergeUpperBound; 2],

@@ -4,6 +4,7 @@ use super::labels;
 use super::primitives::{Primitive, Requests as _};
 use super::problems::Sorts;
 use crate::Placement;
+use crate::core::tests::noise;
 use crate::radix::cpu::{self, Plane};
 use crate::radix::{Digit, Format, Items, KeyType};
 use crate::shared::{
@@ -15,18 +16,6 @@ use crate::{BucketFunction, SorterInfo, SplitterInfo, ValueType};
 
 pub(super) fn address(of: Address) -> u64 {
     u64::from_le_bytes(bytemuck::cast(of))
-}
-
-/// Words that look random, the same for the same seed.
-pub(crate) fn noise(seed: u64, words: usize) -> Vec<u32> {
-    let mut state = seed | 1;
-    let draw = |_| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 16) as u32
-    };
-    (0..words).map(draw).collect()
 }
 
 /// Consecutive items: the planes' words, each of `unit` bytes. Items are `stride` bytes apart, with noise in the gaps.

@@ -1,5 +1,4 @@
-//! Checks the barriers of recorded lists by the declared accesses alone. Every two accesses of which one is a write
-//! must be ordered by a barrier between them, and every barrier must be necessary.
+//! The barriers of sorts and splits: alone, in batches, composed, and of random declarations.
 
 mod batches;
 mod composed;
@@ -7,60 +6,20 @@ mod pipelines;
 mod random;
 
 use self::pipelines::made_by;
+use crate::core::tests::{NVIDIA, devices};
 
 use super::problems::{
-    Addresses, Group, NVIDIA, Problem, SCRATCH, Sorts, argument_of, devices, formats, groups, segmented_formats,
-    segmented_splits, splits, tables,
+    Addresses, Group, Problem, Sorts, argument_of, formats, groups, segmented_formats, segmented_splits, splits, tables,
 };
-use crate::core::plan::{Groups, MAX_VARIANTS, Pass, Plan, Resource, Upload};
-use crate::core::record::{Commands, record};
+use crate::core::plan::{MAX_VARIANTS, Pass, Plan, Resource};
 use crate::core::scratch::Layout;
+use crate::core::tests::hazards::{Truth, barriers, check, recorded, unprotected};
 use crate::kernels::Kernel;
 use crate::radix::Format;
-use crate::tests::primitives::{Job, Primitive, Requests as _};
+use crate::radix::tests::primitives::{Job, Primitive, Requests as _};
 use crate::tuning::Profile;
 use crate::{DeviceFacts, Range, SorterInfo, SplitterInfo, Strategy};
-use ash::vk::PipelineStageFlags2 as Stage;
 use std::rc::Rc;
-
-/// An access of a command to some bytes.
-#[derive(Clone, Debug)]
-struct Access {
-    stage: Stage,
-    writes: bool,
-    /// Disjoint ranges, by ascending address.
-    ranges: Rc<[Range]>,
-    what: String,
-}
-
-impl Access {
-    fn overlaps(&self, other: &Self) -> bool {
-        let (mut mine, mut theirs) = (self.ranges.iter().peekable(), other.ranges.iter().peekable());
-        while let (Some(a), Some(b)) = (mine.peek(), theirs.peek()) {
-            if a.overlaps(**b) {
-                return true;
-            }
-            if a.end() <= b.end() {
-                mine.next()
-            } else {
-                theirs.next()
-            };
-        }
-        false
-    }
-}
-
-#[derive(Clone, Debug)]
-enum Command {
-    Barrier { source: Stage, target: Stage },
-    Accesses(Vec<Access>),
-}
-
-/// A plan, and the exact bytes of each of its resources.
-pub(crate) struct Truth<'a> {
-    pub(crate) plan: &'a Plan<'a>,
-    pub(crate) resources: Vec<Rc<[Range]>>,
-}
 
 /// Returns the exact ranges of a resource. The caller's arrays are disjoint; a resource is the smallest range around
 /// them.
@@ -71,146 +30,6 @@ fn exact(resource: &Resource, primitive: Primitive, jobs: &[Job], format: &Forma
     let mut ranges: Vec<Range> = named.map(|argument| argument.range).collect();
     ranges.sort_by_key(|range| range.address);
     ranges.into()
-}
-
-/// Lists commands with their true accesses, whatever the plan declares.
-struct List<'a> {
-    truths: &'a [Truth<'a>],
-    /// The plan that is recorded.
-    plan: usize,
-    /// Passes recorded.
-    passes: usize,
-    commands: Vec<Command>,
-}
-
-impl<'a> List<'a> {
-    fn of(truths: &'a [Truth<'a>], declared: &[Plan<'_>]) -> Vec<Command> {
-        let mut list = Self { truths, plan: 0, passes: 0, commands: Vec::new() };
-        for plan in declared {
-            record(plan, &mut list);
-            assert_eq!(std::mem::take(&mut list.passes), plan.passes.len(), "every pass is recorded once");
-            list.plan += 1;
-        }
-        list.commands
-    }
-
-    /// Lists a transfer to `offset` of scratch.
-    fn transfer(&mut self, upload: &Upload<'_>, offset: u64, bytes: u64) {
-        let plan = self.plan;
-        let range = Range::new(SCRATCH + offset, bytes);
-        let declared = self.truths[plan].plan.resources[upload.resource].range;
-        assert!(range.address >= declared.address && range.address + range.size <= declared.address + declared.size);
-        assert!(bytes.is_multiple_of(4) && offset.is_multiple_of(4), "the limits of transfers");
-        let what = format!("plan {plan} transfer");
-        self.commands.push(Command::Accesses(vec![Access {
-            stage: Stage::ALL_TRANSFER,
-            writes: true,
-            ranges: Rc::from([range]),
-            what,
-        }]));
-    }
-}
-
-impl Commands for List<'_> {
-    fn barrier(&mut self, source: Stage, target: Stage) {
-        self.commands.push(Command::Barrier { source, target });
-    }
-
-    fn dispatch(&mut self, index: usize, _declared: &Pass) {
-        let (plan, truth) = (self.plan, &self.truths[self.plan]);
-        let pass = &truth.plan.passes[index];
-        let mut accesses = Vec::new();
-        let mut add = |resource: usize, stage, writes| {
-            let name = truth.plan.resources[resource].name;
-            let what = format!("plan {plan} {} {name}", pass.kernel.name());
-            accesses.push(Access { stage, writes, ranges: truth.resources[resource].clone(), what });
-        };
-        pass.reads.iter().for_each(|resource| add(resource, Stage::COMPUTE_SHADER, false));
-        pass.writes.iter().for_each(|resource| add(resource, Stage::COMPUTE_SHADER, true));
-        if let Groups::Indirect { offset, resource } = pass.groups {
-            add(resource, Stage::DRAW_INDIRECT, false);
-            let arguments = truth.plan.resources[resource].range;
-            let inside =
-                SCRATCH + offset >= arguments.address && SCRATCH + offset + 12 <= arguments.address + arguments.size;
-            assert!(inside, "the command lies in what is declared to hold it");
-        }
-        self.commands.push(Command::Accesses(accesses));
-        self.passes += 1;
-    }
-
-    fn update(&mut self, upload: &Upload<'_>, offset: u64, bytes: &[u8]) {
-        assert!(bytes.len() <= 65_536, "vkCmdUpdateBuffer's limit");
-        self.transfer(upload, offset, bytes.len() as u64);
-    }
-
-    fn clear(&mut self, upload: &Upload<'_>, bytes: u64) {
-        self.transfer(upload, upload.offset, bytes);
-    }
-    fn mark(&mut self, _level: u32) {}
-}
-
-/// Whether a barrier with these source stages waits for any of `stages`. By Vulkan's rules, it also waits for logically
-/// earlier stages.
-fn waits_for(source: Stage, stages: Stage) -> bool {
-    let earlier = if source.contains(Stage::COMPUTE_SHADER) { Stage::DRAW_INDIRECT } else { Stage::NONE };
-    stages.intersects(source | earlier)
-}
-
-/// Returns the pairs of conflicting accesses that no barrier orders.
-fn unprotected(commands: &[Command]) -> impl Iterator<Item = String> {
-    let first = commands.iter().enumerate().filter_map(|(i, command)| match command {
-        Command::Accesses(accesses) => Some(accesses.iter().map(move |access| (i, access))),
-        Command::Barrier { .. } => None,
-    });
-    first.flatten().flat_map(move |(i, a)| {
-        // Stages in which accesses are ordered after `a`, by the chain of barriers so far.
-        let mut safe = Stage::NONE;
-        commands[i + 1..].iter().flat_map(move |command| {
-            let second = match command {
-                Command::Accesses(second) => &second[..],
-                Command::Barrier { source, target } => {
-                    if waits_for(*source, a.stage | safe) {
-                        safe |= *target;
-                    }
-                    &[]
-                }
-            };
-            let meets = move |b: &&Access| (a.writes || b.writes) && !safe.contains(b.stage) && a.overlaps(b);
-            second.iter().filter(meets).map(|b| format!("{} then {}", a.what, b.what))
-        })
-    })
-}
-
-/// Removes stages from barrier `i` of `commands`. Removes the barrier if one side has no stages left.
-fn weaken(commands: &[Command], i: usize, source_less: Stage, target_less: Stage) -> Vec<Command> {
-    let mut weaker = commands.to_vec();
-    if let Command::Barrier { source, target } = &mut weaker[i] {
-        *source &= !source_less;
-        *target &= !target_less;
-        if source.is_empty() || target.is_empty() {
-            weaker.remove(i);
-        }
-    }
-    weaker
-}
-
-/// Checks that the plans have every barrier they need, and no other.
-pub(crate) fn check(truths: &[Truth<'_>], plans: &[Plan<'_>]) {
-    let commands = List::of(truths, plans);
-    assert_eq!(unprotected(&commands).next(), None, "missing barriers in {commands:#?}");
-    for (i, command) in commands.iter().enumerate() {
-        let Command::Barrier { source, target } = command else { continue };
-        for stage in [Stage::COMPUTE_SHADER, Stage::ALL_TRANSFER, Stage::DRAW_INDIRECT] {
-            if source.contains(stage) {
-                let weaker = weaken(&commands, i, stage, Stage::NONE);
-                assert!(unprotected(&weaker).next().is_some(), "{i} need not wait for {stage:?} in {commands:#?}");
-            }
-            if target.contains(stage) {
-                let weaker = weaken(&commands, i, Stage::NONE, stage);
-                assert!(unprotected(&weaker).next().is_some(), "{i} need not hold up {stage:?} in {commands:#?}");
-            }
-        }
-    }
 }
 
 /// The built-in profile with merge sorts, and with sorts by prefixes up to 2^20.
@@ -360,10 +179,6 @@ fn redeclared<'a>(plan: &Plan<'a>, pass: usize, declare: impl FnOnce(&mut Pass))
     changed
 }
 
-fn barriers(commands: &[Command]) -> usize {
-    commands.iter().filter(|command| matches!(command, Command::Barrier { .. })).count()
-}
-
 /// The checker finds undeclared accesses: if the recorder ignores one pass, it leaves out a barrier. Exceptions are
 /// passes that run beside the pass before them and end the plan.
 #[test]
@@ -378,9 +193,9 @@ fn a_pass_that_is_not_declared_is_found() {
                         pass.reads = Default::default();
                         pass.writes = Default::default();
                     });
-                    let commands = List::of(truths, &[declared]);
+                    let commands = recorded(truths, &[declared]);
                     let needs_no_barrier =
-                        blind + 1 == plans[0].passes.len() && barriers(&commands) == barriers(&List::of(truths, plans));
+                        blind + 1 == plans[0].passes.len() && barriers(&commands) == barriers(&recorded(truths, plans));
                     assert!(
                         needs_no_barrier || unprotected(&commands).next().is_some(),
                         "pass {blind} of {name} by {strategy:?}"
@@ -398,7 +213,7 @@ fn a_write_that_is_not_declared_is_found() {
     with_plans(&[sorts(SorterInfo::keys().strategy(Strategy::ReduceThenScan), [problem])], &NVIDIA, |truths, plans| {
         let count = plans[0].passes.iter().position(|pass| pass.kernel == Kernel::RadixCount).unwrap();
         let declared = redeclared(&plans[0], count, |pass| pass.writes = Default::default());
-        let commands = List::of(truths, &[declared]);
+        let commands = recorded(truths, &[declared]);
         let found: Vec<String> = unprotected(&commands).collect();
         assert!(
             found.iter().any(|pair| pair.contains("radix_count tile_words then plan 0 radix_spine tile_words")),

@@ -1,9 +1,10 @@
 //! Ranking within tiles, and the assignment of tiles to workgroups.
 
 use crate::core::plan::{Groups, Pass};
+use crate::core::tests::selection::in_brief;
 use crate::kernels::Kernel;
-use crate::tests::bench::{Bench, Problem, Way};
-use crate::tests::contexts::{assert_silence, context, in_brief, tile_of};
+use crate::radix::tests::bench::{Bench, Problem, Way};
+use crate::radix::tests::contexts::{assert_silence, context, tile_of};
 use crate::tuning::{ItemKind, Profile, Ranking, Shape, SmallShape, TileShape};
 use crate::{KeyType, Layout, Order, SorterInfo, Strategy, ValueType};
 

@@ -1,12 +1,14 @@
 //! Composed plans: requests one behind the other.
 
-use super::{Truth, check, exact, profile};
+use super::{exact, profile};
 use crate::core::compose::Sequence;
 use crate::core::plan::Plan;
 use crate::core::primitive::PlanSource;
 use crate::core::scratch::Layout;
-use crate::tests::primitives::{AnyTable, Requests as _, Selection as _};
-use crate::tests::problems::{Addresses, Problem, SCRATCH, Sorts, devices};
+use crate::core::tests::hazards::{Truth, check};
+use crate::core::tests::{SCRATCH, devices};
+use crate::radix::tests::primitives::{AnyTable, Requests as _, Selection as _};
+use crate::radix::tests::problems::{Addresses, Problem, Sorts};
 use crate::{BucketFunction, DeviceFacts, SorterInfo, SplitterInfo, Strategy};
 
 /// Two splits and a sort, each on the output of the part before, are one plan. Its parts share scratch.

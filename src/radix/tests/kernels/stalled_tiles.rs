@@ -1,12 +1,13 @@
 //! Look-back over tiles that never publish, with look-back words in any state; and counts of two words.
 
+use crate::core::tests::noise;
 use crate::radix::cpu;
+use crate::radix::tests::bench::{Bench, Problem, Way};
+use crate::radix::tests::checks::{member, packed_pass};
+use crate::radix::tests::contexts::{RING_ENTRIES, RING_REACH, assert_silence, tile_of};
+use crate::radix::tests::look_back::{AGGREGATE, INVALID, PREFIX, Ring, look_back_word, ticket_words};
+use crate::radix::tests::twins::{Move, Twin};
 use crate::shared::PackedPass;
-use crate::tests::bench::{Bench, Problem, Way};
-use crate::tests::checks::{member, packed_pass};
-use crate::tests::contexts::{RING_ENTRIES, RING_REACH, assert_silence, tile_of};
-use crate::tests::look_back::{AGGREGATE, INVALID, PREFIX, Ring, look_back_word, ticket_words};
-use crate::tests::twins::{Move, Twin, noise};
 use crate::tuning::{ItemKind, Profile, Ranking};
 use crate::{KeyType, Order, SorterInfo, Strategy};
 

@@ -1,12 +1,13 @@
 //! The recorder on random plans: passes that read and write any resources, tables, indirect groups, several plans side
 //! by side.
 
-use super::{Command, SCRATCH, Truth, barriers, check};
 use crate::core::compose::{Concurrent, Sequence};
 use crate::core::memory::Range;
 use crate::core::pipelines::Variant;
 use crate::core::plan::{Content, Groups, Plan, Push, Resources, Rows, Table};
 use crate::core::primitive::PlanSource;
+use crate::core::tests::SCRATCH;
+use crate::core::tests::hazards::{Command, Truth, barriers, check, recorded};
 use crate::kernels::Kernel;
 use crate::shared::PreparePush;
 use proptest::prelude::*;
@@ -149,7 +150,7 @@ fn commands_of(passes: [Drawn; 2]) -> Vec<Command> {
     let plan = Plan::of(&request).unwrap();
     with_truth(&plan, |truths| {
         check(truths, std::slice::from_ref(&plan));
-        super::List::of(truths, std::slice::from_ref(&plan))
+        recorded(truths, std::slice::from_ref(&plan))
     })
 }
 

@@ -1,10 +1,12 @@
 //! Barriers and scratch of batches: several groups side by side.
 
-use super::{List, all_formats, barriers, check, profile, with_plans};
+use super::{all_formats, profile, with_plans};
 use crate::core::plan::Plan;
 use crate::core::scratch::Layout;
-use crate::tests::primitives::Selection as _;
-use crate::tests::problems::{Addresses, Group, NVIDIA, Problem, SCRATCH, Sorts, argument_of, devices, groups, tables};
+use crate::core::tests::hazards::{barriers, check, recorded};
+use crate::core::tests::{NVIDIA, SCRATCH, devices};
+use crate::radix::tests::primitives::Selection as _;
+use crate::radix::tests::problems::{Addresses, Group, Problem, Sorts, argument_of, groups, tables};
 use crate::{Placement, SorterInfo, Strategy};
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
@@ -98,7 +100,7 @@ fn plans_that_share_no_kernel_share_their_barriers() {
     }
     with_plans(&batch, &NVIDIA, |truths, plans| {
         check(truths, plans);
-        let commands = List::of(truths, plans);
+        let commands = recorded(truths, plans);
         let barriers = barriers(&commands);
         let changes: usize = plans.iter().map(|plan| usize::from(plan.levels()) - 1).sum();
         assert!(
@@ -127,8 +129,8 @@ fn groups_have_the_barriers_they_need_and_no_other() {
             assert!(plans.len() > 1, "all groups are one plan");
             check(truths, plans);
             let apart: usize =
-                truths.chunks(1).zip(plans.chunks(1)).map(|(truth, plan)| barriers(&List::of(truth, plan))).sum();
-            assert_eq!(barriers(&List::of(truths, plans)), apart);
+                truths.chunks(1).zip(plans.chunks(1)).map(|(truth, plan)| barriers(&recorded(truth, plan))).sum();
+            assert_eq!(barriers(&recorded(truths, plans)), apart);
         });
     }
 }

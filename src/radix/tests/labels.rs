@@ -1,6 +1,6 @@
 //! Splits by labels in plain Rust: the arguments of bucket functions, and the bucket of each item.
 
-use super::twins::noise;
+use crate::core::tests::noise;
 use crate::radix::cpu::{self, Plane};
 use crate::{BucketFunction, IdType, Order, SplitterInfo};
 

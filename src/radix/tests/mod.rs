@@ -1,4 +1,5 @@
-//! Tests of internals: barriers and plans without a GPU, and each kernel on the device that the environment selects.
+//! Tests of sorts and splits: barriers and plans without a GPU, and each kernel on the device that the environment
+//! selects.
 
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
@@ -7,10 +8,10 @@ mod bench;
 #[cfg(feature = "host")]
 mod checks;
 #[cfg(feature = "host")]
-pub(crate) mod contexts;
+mod contexts;
 #[cfg(feature = "host")]
 mod declarations;
-pub(crate) mod hazards;
+mod hazards;
 #[cfg(feature = "host")]
 mod kernels;
 #[cfg(feature = "host")]
@@ -19,10 +20,8 @@ mod look_back;
 mod merges;
 mod plans;
 mod primitives;
-pub(crate) mod problems;
-#[cfg(feature = "host")]
-mod recording;
+mod problems;
 #[cfg(feature = "host")]
 mod segments;
 #[cfg(feature = "host")]
-pub(crate) mod twins;
+mod twins;

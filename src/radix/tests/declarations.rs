@@ -5,11 +5,11 @@
 use super::bench::{AHEAD, Bench};
 use super::primitives::{Requests as _, Role};
 use super::problems::argument_of;
-use super::twins::noise;
 use crate::Range;
 use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, Pass, Plan, Resources};
 use crate::core::record::{Commands as _, Recorder};
+use crate::core::tests::noise;
 use crate::shared::LAYOUT_STRIDED;
 
 impl Bench {

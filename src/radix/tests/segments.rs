@@ -1,10 +1,12 @@
 //! Segments, pass by pass: declared accesses and results.
 
 use super::bench::{Bench, Problem, Way};
-use super::contexts::{always, assert_silence, context, in_rotation, tile_of};
+use super::contexts::{assert_silence, context, in_rotation, tile_of};
 use super::primitives::{Algorithm, Buckets, Selection as _};
 use super::problems::{Sorts, formats, segmented_splits};
-use super::twins::{noise, result};
+use super::twins::result;
+use crate::core::tests::noise;
+use crate::core::tests::selection::always;
 use crate::sort;
 use crate::tuning::{Profile, SmallShape};
 use crate::{KeyType, SorterInfo, Strategy, ValueType};

@@ -1,5 +1,6 @@
-//! The contexts of all cases, and the selection of cases that run.
+//! The contexts of all cases.
 
+use crate::core::tests::selection;
 use crate::host::{Context, ContextInfo};
 use crate::tuning::{Hooks, ItemKind, Profile, Shape, SizedTile, SmallShape};
 use std::sync::{Mutex, PoisonError};
@@ -100,26 +101,7 @@ pub(super) fn tile_of(emulated: bool) -> usize {
     context(emulated).device().profile().radix.keys.tiles[0].shape.tile() as usize
 }
 
-/// Whether every format runs with every strategy. Otherwise each format runs with some of them, in rotation: most of
-/// the time goes into pipelines.
-pub(super) fn in_full() -> bool {
-    std::env::var_os("TROMMEL_TEST_FULL").is_some()
-}
-
-/// Whether the driver creates pipelines slowly: then only the first formats run, in few ways.
-pub(super) fn in_brief() -> bool {
-    std::env::var_os("TROMMEL_TEST_BRIEF").is_some()
-}
-
-/// Whether `index` is the first format: with it, every driver runs every kernel.
-pub(super) fn always(index: usize) -> bool {
-    index == 0
-}
-
-/// Whether the case at `index` runs. In full and on GPUs: every case. In brief: none. Otherwise every third case, a
-/// different third for each subgroup size: the suite runs with three sizes.
-pub(crate) fn in_rotation(index: usize) -> bool {
-    let lanes = context(false).device().facts().max_lanes;
-    let is_here = lanes > 16 || (index + lanes.trailing_zeros() as usize).is_multiple_of(3);
-    in_full() || !in_brief() && is_here
+/// Whether the case at `index` runs on this device.
+pub(super) fn in_rotation(index: usize) -> bool {
+    selection::in_rotation(index, context(false).device().facts().max_lanes)
 }

@@ -1,9 +1,10 @@
 //! Plans as text, compared with committed ones.
 
 use super::primitives::Requests as _;
-use super::problems::{Addresses, NVIDIA, Problem, Sorts, devices, formats, groups, segmented_splits, splits, tables};
+use super::problems::{Addresses, Problem, Sorts, formats, groups, segmented_splits, splits, tables};
 use crate::core::plan::{Groups, Plan};
 use crate::core::scratch::Layout;
+use crate::core::tests::{NVIDIA, devices};
 use crate::kernels::Kernel;
 use crate::tuning::Profile;
 use crate::{BucketFunction, DeviceFacts, KeyType, Placement, SorterInfo, SplitterInfo, Strategy, ValueType};
@@ -32,7 +33,7 @@ fn one(info: SorterInfo, problem: Problem) -> [Sorts; 1] {
 
 fn assert_text(name: &str, text: &str) {
     insta::with_settings!({
-        snapshot_path => "../../tests/snapshots",
+        snapshot_path => "../../../tests/snapshots",
         prepend_module_to_snapshot => false,
         omit_expression => true,
     }, {

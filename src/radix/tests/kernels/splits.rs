@@ -1,8 +1,9 @@
 //! Splits: bucket functions and bucket information.
 
-use crate::tests::bench::{Bench, Problem, Way};
-use crate::tests::contexts::{always, context, in_brief, in_full, in_rotation, tile_of};
-use crate::tests::problems::{Sorts, splits};
+use crate::core::tests::selection::{always, in_brief, in_full};
+use crate::radix::tests::bench::{Bench, Problem, Way};
+use crate::radix::tests::contexts::{context, in_rotation, tile_of};
+use crate::radix::tests::problems::{Sorts, splits};
 use crate::{SplitMethod, Strategy};
 
 /// Splits one problem and several: host and device counts, items of one bucket and of all, with and without items that

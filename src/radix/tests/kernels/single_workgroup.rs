@@ -1,8 +1,9 @@
 //! Sorts by a single workgroup: by digits, by merging, by buckets.
 
-use crate::tests::bench::{Bench, Problem, Way};
-use crate::tests::contexts::{always, context, in_brief, in_full, in_rotation};
-use crate::tests::kernels::proven;
+use crate::core::tests::selection::{always, in_brief, in_full};
+use crate::radix::tests::bench::{Bench, Problem, Way};
+use crate::radix::tests::contexts::{context, in_rotation};
+use crate::radix::tests::kernels::proven;
 use crate::tuning::{ItemKind, Profile, Ranking, SmallShape};
 use crate::{KeyType, Layout, Order, SorterInfo, Strategy, ValueType};
 

@@ -7,11 +7,12 @@ mod stalled_tiles;
 mod tiles;
 
 use super::bench::{Bench, Problem, Way};
-use super::contexts::{always, assert_silence, context, in_full, in_rotation, tile_of};
+use super::contexts::{assert_silence, context, in_rotation, tile_of};
 use super::primitives::{Algorithm, Selection as _};
 use super::problems::{Sorts, formats};
-use super::twins::noise;
 use crate::core::plan::{Pass, Resources};
+use crate::core::tests::noise;
+use crate::core::tests::selection::{always, in_full};
 use crate::kernels::Kernel;
 use crate::shared::{FINISH_MARGIN, FLAG_EVEN};
 use crate::sort;

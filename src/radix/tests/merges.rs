@@ -1,7 +1,8 @@
 //! Which problems are merged, and in how many levels and windows.
 
 use super::primitives::{Algorithm, Selection as _};
-use super::problems::{NVIDIA, Sorts};
+use super::problems::Sorts;
+use crate::core::tests::NVIDIA;
 use crate::merge::Merging;
 use crate::sort;
 use crate::tuning::Profile;

@@ -6,9 +6,10 @@ use crate::core::handle::{Handle, One};
 use crate::core::plan::Plan;
 use crate::core::primitive::{KindOf, PlanSource, Planner, Primitive, RequestInfo as _};
 use crate::core::scratch::Layout;
+use crate::core::tests::noise;
+use crate::core::tests::selection::{always, in_full};
 use crate::host::{Buffer, Context};
-use crate::tests::contexts::{always, assert_silence, context, in_full, in_rotation, tile_of};
-use crate::tests::twins::noise;
+use crate::radix::tests::contexts::{assert_silence, context, in_rotation, tile_of};
 use crate::{
     BucketFunction, Count, Order, Placement, Range, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, Scratch, SortInfo, Sorter,
     SorterInfo, SplitInfo, SplitOutput, Splitter, SplitterInfo, Strategy,

@@ -1,0 +1,4 @@
+//! The host's work to record a sort.
+
+#[cfg(feature = "host")]
+mod recording;
