@@ -9,7 +9,7 @@
 //    (cuckoo hashing), and the item takes its slot.
 // 6. Otherwise it takes a slot of the rest of its path.
 //
-// The slice has no erased slots meanwhile. A bucket with room has never been full, so no key has passed it.
+// The slice has no erased slots meanwhile, and no key lies behind a bucket of its path that has room.
 
 // How often keys of the first and of the second bucket of a path are tried.
 const uint FIRST_TRIES = 2;
@@ -30,8 +30,8 @@ shared uint sh_positions[MOST_WAITING];
 // Their first hashes, and the second ones of keys of several words.
 shared uint sh_hashes[MOST_WAITING];
 shared uint sh_tags[ONE_WORD ? 1 : MOST_WAITING];
-// The items that steps 5 and 6 are left with: the index in the list, and whether the item has a place. If so, it is
-// followed by the place in shared memory of a slot for the item, and of the slot that the key there moves to.
+// The items of steps 5 and 6, from the lowest bit on: the index in the list (8 bits), whether the item has a place (1),
+// the place in shared memory of its slot (11), and of the slot that the key there moves to (11).
 const uint ITEM_MASK = 0xff;
 const uint PLACE_MASK = 0x7ff;
 const uint HAS_PLACE = 1u << 8;
@@ -39,7 +39,7 @@ const uint FROM_SHIFT = 9;
 const uint TO_SHIFT = 20;
 shared uint sh_left_items[MOST_WAITING];
 shared uint sh_left;
-// Whether an item of the list is not done after all steps, as far as it is known.
+// Whether some item of the list is not done yet.
 shared uint sh_has_rest;
 
 uint shared_position(uint item) {
@@ -160,7 +160,7 @@ bool have_same_key(uint item, uint other) {
     if (ONE_WORD) return true;
     if (sh_tags[item] != sh_tags[other]) return false;
     if (HASH_IS_KEY) return true;
-    // The slice has the key of an item that is done, and it does not have this one.
+    // The slice has the key of an item that is done. It does not have that of `item`, so they differ.
     uint position = shared_position(other);
     if (position == DONE) return false;
     uint keys[2][KEY_WORDS];
@@ -215,7 +215,8 @@ uint other_bucket(uint at, out uint match) {
 }
 
 // Plans to place a waiting item in a slot of its path. The key there will move to its other bucket, if that has room.
-// Owners of such slots are EMPTY meanwhile. Nothing moves yet, so keys are those of before the last barrier.
+// No key moves until move_and_place(). Until then the owner of such a slot is EMPTY, and sh_keys of the slot that the
+// key moves to has the owner.
 void plan_move(uint left_item, uint at) {
     uint owner = shared_owner(at);
     uint match;
@@ -293,8 +294,7 @@ void place_left() {
     barrier();
 }
 
-// Places all waiting items, or spills them. The list is empty then. Barrier before: items have slots, or are in the
-// list.
+// Places all waiting items, or spills them. The list is empty then. Barrier before: after the last place_or_wait().
 void place_waiting(bool overflows) {
     if (thread_id() == 0) {
         sh_left = 0;
@@ -304,7 +304,7 @@ void place_waiting(bool overflows) {
     barrier();
     uint count = min(sh_waiting, MOST_WAITING);
     if (count == 0) return;
-    // Keys that have been spilled before are those of the overflow slice.
+    // A key that has been spilled before may be in the overflow slice.
     bool only_there = overflows || has_spilled();
     for (uint item = thread_id(); item < count; item += THREADS) {
         find_waiting(item, only_there);

@@ -35,12 +35,12 @@ uint first_bin(uint slice) {
     return bin;
 }
 
-// The positions of the bins of this workgroup: from x to before y.
+// The positions of the bins of this workgroup: [x, y).
 uvec2 own_positions() {
     if (BEGIN_BIT == 32) return uvec2(0, batch_count());
     uint last = min(last_home() + 1, table_slices());
     uint end = first_bin(last);
-    // The bin before may be shared with the next slice.
+    // The bin at the end may begin with hashes of this slice.
     if (last < table_slices() && slice_of(end << BEGIN_BIT) < last) ++end;
     return uvec2(bins().v[first_bin(first_home())], bins().v[end]);
 }

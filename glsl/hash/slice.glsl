@@ -9,7 +9,7 @@
 // Each slot also has its key. Keys of several words are represented by their two hashes, of which the second one is
 // called the tag. The hashes of a key of two words identify it.
 
-// Values of one word are sorted with hashes that identify keys. Otherwise indices are.
+// Values of one word are sorted with hashes that identify keys, otherwise indices. Sets need neither if hashes do.
 const bool BY_INDEX = !HASH_IS_KEY || VALUE_WORDS > 1;
 const bool ONE_WORD = KEY_WORDS == 1;
 // Slots of a thread.
@@ -181,7 +181,7 @@ bool has_erased(uint bucket) {
     return erased;
 }
 
-// Describes a slot of this thread as the slice in memory has it. Returns reserved_index() of its key.
+// Sets a slot of this thread to its content in memory. Returns reserved_index() of its key.
 uint set_own_slot(uint k, uint key[KEY_WORDS]) {
     uint reserved = reserved_index(key);
     if (reserved == NOT_RESERVED) {
@@ -276,8 +276,8 @@ void load_first_value(uint owner, out uint value[MOST_VALUE_WORDS]) {
     load_first_value_at(owner, value_index(owner), value);
 }
 
-// Stores the slice, each full bucket in an order of its keys that stores the filter. A value may come from another slot
-// of the slice, so all are loaded first. If values are combined, keys and owners in shared memory are those of the
+// Stores the slice. The order of the keys in each full bucket has the bits of its filter. A value may come from another
+// slot of the slice, so all are loaded first. If values are combined, keys and owners in shared memory are those of the
 // stored slice afterwards. Returns the home slices of the keys, if they share the slice: a bit for each.
 uint store_slice() {
     for (uint bucket = thread_id(); bucket < BUCKETS; bucket += THREADS) {

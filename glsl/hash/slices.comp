@@ -5,11 +5,12 @@
 // Out: the slice, if some item belongs to it; a bit in `spilled` for each item that has no place in its path. With
 //      OVERFLOW, these items are applied to the overflow slices: one workgroup for each, which also writes the marks of
 //      its home slices. Items that have no place there either are appended to the leftover items.
-// Workgroups: one for each slice.
-// Memory order: a workgroup is the only one that accesses its slice, except for overflow slices and marks: home slices
-//               read them, and a later dispatch writes them. Reserved entries of the header belong to the slice of
-//               their key. Counters are atomic, and so are combinations of values after the slice has been stored.
-// Progress: never waits.
+// Workgroups: one for each slice; with OVERFLOW, one for each overflow slice.
+// Memory order: a workgroup is the only one that writes its slice. In the first dispatch, home slices also read
+//               overflow slices and marks; in the second one, overflow slices also read home slices. Reserved entries
+//               of the header belong to the slice of their key. Counters are atomic, and so are combinations of values
+//               after the slice has been stored. All workgroups that store STATE_MOVED store the same value.
+// Progress: no workgroup waits for another one.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -48,6 +49,7 @@ shared uint sh_spilled;
 // Whether the workgroup has items.
 shared uint sh_has_items;
 #ifdef OVERFLOW
+// A bit for each home slice that has keys here.
 shared uint sh_homes;
 #endif
 
@@ -56,7 +58,7 @@ void mark(uint part, uint position) {
     atomicOr(Words(scratch_part(part)).v[position / 32], 1u << (position % 32));
 }
 
-// The item has no place in this slice.
+// Leaves an item to the overflow slice; with OVERFLOW, appends it to the leftover items.
 void spill(uint position) {
     sh_spilled = 1;
 #ifdef OVERFLOW
@@ -82,7 +84,8 @@ bool has_overflow_keys() {
 #endif
 }
 
-// Whether another slice has a key on a path. No workgroup of this dispatch writes it.
+// Whether the slice of a path, another one than that of this workgroup, has a key. No workgroup of this dispatch writes
+// it.
 bool is_elsewhere(uint key[KEY_WORDS], Probe probe) {
     uvec2 slice = slice_address(probe.slice);
     for (uint k = 0; k < MOST_PROBES; ++k) {
@@ -99,8 +102,8 @@ bool is_elsewhere(uint key[KEY_WORDS], Probe probe) {
     return false;
 }
 
-// A bit for each slot of a bucket that is free, or may have a key with this tag. Keys never leave a slot while items
-// are applied, except if they are erased.
+// A bit for each slot of a bucket that is free, or may have a key with this tag. Between two barriers, keys leave their
+// slots only if they are erased, or by move_and_place().
 uint candidates(uint bucket, uint tag) {
     uint bits = 0;
     [[unroll]] for (uint s = 0; s < SLOTS; ++s) {
@@ -159,8 +162,8 @@ void free_moved_keys() {
 }
 #endif
 
-// Closes all gaps of this slice. Keys come home from its overflow slice. A bit makes the workgroup of that slice free
-// their slots and write the marks.
+// Closes all gaps of this slice, also with keys from its overflow slice. A bit makes the workgroup of that slice free
+// their slots there and write the marks.
 void close_all_gaps(bool overflows, uint begin) {
     uint outside = overflows ? find_overflow_keys() : 0;
     uint count = close_gaps(outside);
@@ -170,7 +173,7 @@ void close_all_gaps(bool overflows, uint begin) {
     mark(args.moved, begin);
 }
 
-// Applies the items with a reserved key. All of them belong to the same slice.
+// Applies the items with one of the reserved keys. All of them belong to the same slice.
 void apply_reserved(uint reserved) {
     uint owner = sh_reserved[reserved];
     if (owner == EMPTY) return;
@@ -184,8 +187,8 @@ void apply_reserved(uint reserved) {
     [[unroll]] for (uint w = 0; w < VALUE_WORDS; ++w) Words(reserved_value(reserved)).v[w] = value[w];
 }
 
-// Applies an item with this first hash. `searches`: an insertion first looks for the key. Slots that are being filled
-// do not matter: keys of items are compared again. Returns false if the list of waiting items has no room.
+// Applies an item with this first hash. `searches`: an insertion first looks for the key. A slot that another thread is
+// filling does no harm: keys are compared again behind a barrier. Returns false if the list of waiting items is full.
 bool apply_item(uint position, uint first, bool overflows, bool searches) {
     uint key[KEY_WORDS];
     uint second;
@@ -296,7 +299,8 @@ void apply_items(uint begin, uint end, bool overflows) {
     }
 }
 
-// Whether the workgroup has items. Batches are tested for it that are much smaller than the table.
+// Whether the workgroup has items. Its bins are searched for one only if they have few items, as those of batches that
+// are much smaller than the table.
 bool has_items(uint begin, uint end, bool have_moved) {
     if (begin == end || end - begin > THREADS) return begin != end;
     if (thread_id() == 0) sh_has_items = 0;
@@ -340,12 +344,11 @@ void main() {
 #endif
     if (!ERASES && sh_has_erased != 0) close_all_gaps(overflows, begin);
 
-    // 3. Apply the items. Their order does not matter: positions decide.
+    // 3. Apply the items. Their order does not matter: owners decide.
     apply_items(begin, end, overflows);
     barrier();
 
-    // 4. Close the gaps, and store the slice. Keys come home from the overflow slice, unless they may be among those to
-    //    be erased there. Then values are combined.
+    // 4. Close the gaps, unless a key to be erased may lie in the overflow slice. Store the slice. Combine values.
     if (ERASES && sh_has_erased != 0 && (!overflows || sh_spilled == 0)) close_all_gaps(overflows, begin);
     if (thread_id() < 2) apply_reserved(thread_id());
     uint homes = store_slice();
