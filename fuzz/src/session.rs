@@ -29,6 +29,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// After how long a worker is reported as slow.
 const SLOW: Duration = Duration::from_secs(15);
 
+/// How often the numbers so far are printed: a run that is killed says this much.
+const PERIOD: Duration = Duration::from_secs(60);
+
 /// What a worker does, and since when. None: it has not begun, or has ended.
 type Doing = Mutex<Option<(Instant, String)>>;
 
@@ -122,10 +125,16 @@ impl<'a> Session<'a> {
         thread::scope(|scope| {
             let workers: Vec<_> = (0..self.doing.len()).map(|worker| scope.spawn(move || self.work(worker))).collect();
             let mut reported = Vec::new();
+            let mut next_line = PERIOD;
             while workers.iter().any(|worker| !worker.is_finished()) {
                 let [kinds, cases, wrong] =
                     [&self.next_kind, &self.cases, &self.failures].map(|count| count.load(Ordering::Relaxed));
-                self.bar.set_message(format!("{kinds} kinds, {cases} cases, {wrong} wrong"));
+                let numbers = format!("{kinds} kinds, {cases} cases, {wrong} wrong");
+                if self.started.elapsed() >= next_line {
+                    self.bar.suspend(|| println!("after {} s: {numbers}", next_line.as_secs()));
+                    next_line += PERIOD;
+                }
+                self.bar.set_message(numbers);
                 if let Some(text) = self.stuck() {
                     self.bar.finish_and_clear();
                     println!("{text}{}", lock(&self.tally).summary(self.started.elapsed()));
