@@ -111,7 +111,7 @@ bool stores_pairs(PassIo io) {
 #endif
 }
 
-// Groups whose keys a thread holds while their other words take their places in sh_keys.
+// Number of groups of positions: a thread holds their keys while the other words of these keys replace them in sh_keys.
 const uint PAIRED_GROUPS = 3;
 
 // Scatters keys of two words to an array that is aligned to them. If indices follow, each thread keeps the digits of
