@@ -1,5 +1,6 @@
 //! One context for each profile and process: pipelines take long on CPU drivers.
 
+use super::at_exit::at_exit;
 use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 use trommel::Strategy;
@@ -193,18 +194,6 @@ pub(crate) fn setups() -> Vec<Setup> {
 
 static OPEN: Mutex<Vec<(Setup, Context)>> = Mutex::new(Vec::new());
 
-unsafe extern "C" {
-    safe fn atexit(function: extern "C" fn()) -> i32;
-}
-
-/// The GPU-assisted layer aborts if a device outlives it, and no test can know that it is the last.
-///
-/// Exit handlers run in reverse order, so it is registered when a context is opened, and again after each test, when
-/// driver and layer may have registered others. Running it again does no harm.
-extern "C" fn close_all() {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner).clear();
-}
-
 /// The context of a profile, opened on first use and kept.
 pub(crate) fn context(setup: Setup) -> Context {
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -218,7 +207,7 @@ pub(crate) fn context(setup: Setup) -> Context {
             context.device().make_pipelines_late();
         }
         open.push((setup, context.clone()));
-        atexit(close_all);
+        at_exit(|| OPEN.lock().unwrap_or_else(PoisonError::into_inner).clear());
         context
     };
     let native = get(Setup::Native, ContextInfo::default());
@@ -228,7 +217,6 @@ pub(crate) fn context(setup: Setup) -> Context {
 
 /// Checks that the validation layer, if it is on, has reported nothing. Every test ends with this check.
 pub(crate) fn assert_silence(context: &Context) {
-    atexit(close_all);
     super::coverage::collect(context);
     let messages = context.messages();
     assert!(messages.is_empty(), "the validation layer says:\n{}", messages.join("\n"));

@@ -4,6 +4,8 @@
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
 pub(crate) mod arena;
+#[path = "../../src/core/tests/at_exit.rs"]
+pub(crate) mod at_exit;
 pub(crate) mod comparator;
 pub(crate) mod contexts;
 pub(crate) mod coverage;

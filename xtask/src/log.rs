@@ -1,4 +1,4 @@
-//! Results in the log of a step: counts of tests, seconds of test binaries, names of tests.
+//! Results in the log of a step: counts of tests, seconds of test binaries, names of tests, and what failed.
 
 /// Numbers of tests. A step that runs no test binary counts as one test.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
@@ -96,6 +96,25 @@ fn test_result(line: &str) -> Option<(Count, f64)> {
     Some((count, seconds.unwrap_or(0.0)))
 }
 
+/// What failed: tests by their names, and test binaries that crashed, which some do after their last test.
+pub(crate) fn failures(log: &str) -> Vec<String> {
+    let of_line = |line: &str| {
+        let failed_test = || line.strip_prefix("test ")?.strip_suffix(" ... FAILED").map(str::to_owned);
+        crash(line).or_else(failed_test)
+    };
+    log.lines().filter_map(of_line).collect()
+}
+
+/// Name and signal in "process didn't exit successfully: `target/debug/deps/sort-0123456789abcdef --skip slow` (signal:
+/// 6, SIGABRT: process abort signal)".
+fn crash(line: &str) -> Option<String> {
+    let (command, how) = line.trim_start().strip_prefix("process didn't exit successfully: `")?.rsplit_once("` (")?;
+    let path = command.split(' ').next()?;
+    let file = path.rsplit('/').next()?;
+    let name = file.rsplit_once('-').map_or(file, |(name, _)| name);
+    Some(format!("{name} ({how}"))
+}
+
 /// Those of the names that no line `test NAME ... ok` has.
 pub(crate) fn not_run<'a>(names: &'a [String], log: &str) -> Vec<&'a str> {
     let ran: Vec<_> = log.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... ok")).collect();
@@ -104,7 +123,7 @@ pub(crate) fn not_run<'a>(names: &'a [String], log: &str) -> Vec<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Binary, Count, binaries, count, not_run};
+    use super::{Binary, Count, binaries, count, failures, not_run};
 
     const LOG: &str = "$ cargo test\n\
         \x20   Finished `test` profile [optimized] target(s) in 0.10s\n\
@@ -160,6 +179,19 @@ mod tests {
         ];
         assert_eq!(binaries(LOG), expected);
         assert_eq!(binaries("done"), []);
+    }
+
+    #[test]
+    fn failed_tests_and_crashes_have_names() {
+        assert_eq!(failures(LOG), ["Running"]);
+        let crashed = "test a ... ok\n\
+            test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.75s\n\
+            error: test failed, to rerun pass `-p trommel --test sort`\n\
+            \n\
+            Caused by:\n\
+            \x20 process didn't exit successfully: `/target/debug/deps/sort-0011223344556677 --skip a` (signal: 6, \
+            SIGABRT: process abort signal)\n";
+        assert_eq!(failures(crashed), ["sort (signal: 6, SIGABRT: process abort signal)"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::{
     budgets::{self, Time},
-    log::{Count, binaries, count, not_run},
+    log::{Count, binaries, count, failures, not_run},
     process::{End, Ended, Interrupt, run_logged},
     progress::Progress,
     report::{self, Report, Verdict},
@@ -227,7 +227,8 @@ impl Runner {
         let trouble = run_commands(step.commands, path, end, limit, tick, &mut cpu);
         let elapsed = start.elapsed();
         let text = String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
-        let trouble = trouble.err().map(|error| format!("{error:#}")).or_else(|| missing(&step.expected, &text));
+        let failed = |error: anyhow::Error| [vec![format!("{error:#}")], failures(&text)].concat().join(", ");
+        let trouble = trouble.err().map(failed).or_else(|| missing(&step.expected, &text));
         let count = count(&text, trouble.is_some());
         let seconds = elapsed.as_secs_f64();
         progress.finish(&match &trouble {
@@ -410,6 +411,13 @@ mod tests {
             reports.iter().map(|report| report.name.as_str()).collect::<Vec<_>>(),
             ["before", "a", "b", "c", "after"]
         );
+    }
+
+    #[test]
+    fn a_failed_step_names_what_failed() {
+        let log = "echo 'test a ... ok'; echo 'test b ... FAILED'; false";
+        let reports = run("named", None, vec![Step::new("tests", 1, [shell(log)])]);
+        assert_eq!(reports[0].verdict, Verdict::Failed("exit status: 1, b".to_owned()));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
+#[cfg(feature = "host")]
+pub(crate) mod at_exit;
 pub(crate) mod hazards;
 #[cfg(feature = "host")]
 pub(crate) mod selection;

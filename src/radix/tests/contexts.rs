@@ -1,6 +1,6 @@
 //! The contexts of all cases.
 
-use crate::core::tests::selection;
+use crate::core::tests::{at_exit::at_exit, selection};
 use crate::host::{Context, ContextInfo};
 use crate::tuning::{Hooks, ItemKind, Profile, Shape, SizedTile, SmallShape};
 use std::sync::{Mutex, PoisonError};
@@ -34,20 +34,8 @@ thread_local! {
     static LANE: Lane = Lane::take();
 }
 
-unsafe extern "C" {
-    safe fn atexit(function: extern "C" fn()) -> i32;
-}
-
-/// The GPU-assisted layer aborts if a device outlives it, and no test can know that it is the last.
-extern "C" fn close_all() {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner).clear();
-}
-
 /// Checks that the validation layer, if it is on, has reported nothing. Every test ends with this check.
 pub(super) fn assert_silence(context: &Context) {
-    // Exit handlers run in reverse order, so this one runs before those that driver and layer have registered so far.
-    // Running it again does no harm.
-    atexit(close_all);
     assert_eq!(context.messages(), Vec::<String>::new());
 }
 
@@ -94,6 +82,7 @@ pub(super) fn context(emulated: bool) -> Context {
     profile.radix.histogram_groups = 3;
     let context = Context::with(&ContextInfo { profile: Some(profile), ..ContextInfo::default() }).unwrap();
     open.push((lane, emulated, context.clone()));
+    at_exit(|| OPEN.lock().unwrap_or_else(PoisonError::into_inner).clear());
     context
 }
 
