@@ -691,4 +691,5 @@ struct HashPush {
     uint moved;
     uint state;
     uint bins;
+    uint bin_bits;
 };

@@ -1,6 +1,6 @@
 // Finds the first position of each bin of a sorted batch.
 //
-// In:  the hashes of the batch, sorted by their bits from BEGIN_BIT on; their count, if it is in device memory.
+// In:  the hashes of the batch, sorted by their first bits; their count, if it is in device memory.
 // Out: for each value of these bits, the number of items with a smaller value; the number of all items.
 // Workgroups: one for each THREADS bins, and one more word.
 // Memory order: inputs come from earlier dispatches; every word is written once.
@@ -17,8 +17,6 @@ layout(push_constant, scalar) uniform Push {
     PUSH args;
 };
 
-layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 16;
-
 #include "radix/scratch.glsl"
 #include "hash/table.glsl"
 #include "hash/batch.glsl"
@@ -26,22 +24,22 @@ layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 16;
 
 void main() {
     uint bin = linear_group() * THREADS + thread_id();
-    if (bin > 1u << BIN_BITS) return;
+    if (bin > 1u << args.bin_bits) return;
     uint count = batch_count();
     // Hashes are distributed evenly: the first position of the bin is near its share, usually in this window.
-    float share = ldexp(float(bin), -int(BIN_BITS));
+    float share = ldexp(float(bin), -int(args.bin_bits));
     float guess = share * float(count);
     float reach = 4 * sqrt(float(count));
     uint begin = min(uint(max(guess - reach, 0)), count);
     uint end = min(uint(guess + reach), count);
-    if (begin != 0 && hash_at(begin - 1) >> BEGIN_BIT >= bin) begin = 0;
-    if (end != count && hash_at(end) >> BEGIN_BIT < bin) end = count;
+    if (begin != 0 && bin_of(hash_at(begin - 1)) >= bin) begin = 0;
+    if (end != count && bin_of(hash_at(end)) < bin) end = count;
     // It is in [first, first + left].
     uint first = begin;
     uint left = end - begin;
     while (left != 0) {
         uint half_left = left / 2;
-        if (hash_at(first + half_left) >> BEGIN_BIT < bin) {
+        if (bin_of(hash_at(first + half_left)) < bin) {
             first += half_left + 1;
             left -= half_left + 1;
         } else {

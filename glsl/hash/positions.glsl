@@ -25,22 +25,25 @@ bool is_own(uint hash) {
     return home >= first_home() && home <= last_home();
 }
 
+// The first hash of a bin.
+uint first_hash(uint bin) { return bin << 32 - args.bin_bits; }
+
 // The first bin with hashes of this slice or a later one.
 uint first_bin(uint slice) {
-    const uint LAST = (1u << BIN_BITS) - 1;
+    uint last = (1u << args.bin_bits) - 1;
     // Rounding may move the quotient across one bin, but not across two.
-    float quotient = float(slice) / float(table_slices()) * float(LAST + 1);
-    uint bin = min(uint(max(quotient - 1, 0)), LAST);
-    while (bin <= LAST && slice_of(bin << BEGIN_BIT | (1u << BEGIN_BIT) - 1) < slice) ++bin;
+    float quotient = float(slice) / float(table_slices()) * float(last + 1);
+    uint bin = min(uint(max(quotient - 1, 0)), last);
+    while (bin <= last && slice_of(first_hash(bin) | first_hash(1) - 1) < slice) ++bin;
     return bin;
 }
 
 // The positions of the bins of this workgroup: [x, y).
 uvec2 own_positions() {
-    if (BEGIN_BIT == 32) return uvec2(0, batch_count());
+    if (args.bin_bits == 0) return uvec2(0, batch_count());
     uint last = min(last_home() + 1, table_slices());
     uint end = first_bin(last);
     // The bin at the end may begin with hashes of this slice.
-    if (last < table_slices() && slice_of(end << BEGIN_BIT) < last) ++end;
+    if (last < table_slices() && slice_of(first_hash(end)) < last) ++end;
     return uvec2(bins().v[first_bin(first_home())], bins().v[end]);
 }

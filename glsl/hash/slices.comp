@@ -23,7 +23,6 @@ layout(push_constant, scalar) uniform Push {
     PUSH args;
 };
 
-layout(constant_id = SPEC_BEGIN_BIT) const uint BEGIN_BIT = 16;
 layout(constant_id = SPEC_CHANGE) const uint CHANGE = HASH_INSERT;
 
 const bool ASSIGNS = CHANGE == HASH_ASSIGN;

@@ -1,6 +1,7 @@
-// The hashes of a batch, sorted by their bits from BEGIN_BIT on: in bins, one for each value of these bits.
+// The hashes of a batch, sorted by their first bits: in bins, one for each value of these bits.
 
-const uint BIN_BITS = 32 - BEGIN_BIT;
+// The bin of a hash, if the batch is sorted.
+uint bin_of(uint hash) { return hash >> 32 - args.bin_bits; }
 
 // The sorted hashes of an item. Scratch is aligned to words only.
 Words hashes_at(uint position) {

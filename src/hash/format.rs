@@ -157,20 +157,19 @@ impl Format {
         self.key_words > 2 || self.value_words > 1 && self.operation.reads_values()
     }
 
-    /// The bit of the first hash to sort by, and by all above it; none: one workgroup has all items.
-    pub(crate) fn begin_bit(&self) -> Option<u32> {
-        let slices = slices_of(self.max_capacity);
-        match slices {
-            _ if self.scheme == HashScheme::Linear => None,
-            0..=1 => None,
-            2..=256 => Some(u32::BITS - RADIX_BITS),
-            _ => Some(u32::BITS - 2 * RADIX_BITS),
+    /// First bits of a hash that batches are sorted by; 0: one workgroup has all items.
+    pub(crate) fn bin_bits(&self) -> u32 {
+        match slices_of(self.max_capacity) {
+            _ if self.scheme == HashScheme::Linear => 0,
+            0..=1 => 0,
+            2..=256 => RADIX_BITS,
+            _ => 2 * RADIX_BITS,
         }
     }
 
     /// Number of bins of the sort: values of the bits that it sorts by.
     pub(crate) fn bins(&self) -> u32 {
-        1 << self.begin_bit().map_or(0, |bit| u32::BITS - bit)
+        1 << self.bin_bits()
     }
 
     /// The sort of a batch by its hashes, if the operation needs one. A change sorts by their first bits.
@@ -180,8 +179,8 @@ impl Format {
             let value = ValueType::U32;
             return Some(SorterInfo { key, value, max_count: self.max_count, ..SorterInfo::keys() });
         }
-        let begin_bit = self.begin_bit().filter(|_| self.operation.changes());
-        begin_bit.map(|begin_bit| self.of_change().sorter(begin_bit))
+        let sorts = self.bin_bits() != 0 && self.operation.changes();
+        sorts.then(|| self.of_change().sorter(u32::BITS - self.bin_bits()))
     }
 
     /// The hashes of a key as a number, and the bits below the first hash.

@@ -356,6 +356,8 @@ shared_structs! {
         state: u32,
         /// Part of scratch: the first position of each bin of the sort, and the number of items.
         bins: u32,
+        /// First bits of a hash that are the number of its bin; 0 if the batch is not sorted.
+        bin_bits: u32,
     }
 }
 
@@ -391,15 +393,15 @@ macro_rules! folder_kernels {
                 /// Finds the first position of each bin of a sorted batch.
                 HashBins = "hash_bins",
                     push HashPush, memory [],
-                    [Threads, Lanes, KeyWords, BeginBit];
+                    [Threads, Lanes, KeyWords];
                 /// Applies a batch to the slices of a table: one workgroup each.
                 HashSlices = "hash_slices",
                     push HashPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords, BeginBit, Change, Resizable];
+                    [Threads, Lanes, KeyWords, ValueWords, Change, Resizable];
                 /// As `HashSlices`, the items that have no place there, to the overflow slices.
                 HashOverflow = "hash_overflow",
                     push HashPush, memory [HashHeader],
-                    [Threads, Lanes, KeyWords, ValueWords, BeginBit, Change, Resizable];
+                    [Threads, Lanes, KeyWords, ValueWords, Change, Resizable];
                 /// Writes the keys and values of a table.
                 HashExport = "hash_export",
                     push HashExportPush, memory [HashHeader],

@@ -77,7 +77,7 @@ impl<'a> Slices<'a> {
         let hashes = part(hash_words)?;
         let [spilled, moved] = [part(words.div_ceil(32))?, part(words.div_ceil(32))?];
         let state = part(STATE_WORDS)?;
-        let bins = if format.begin_bit().is_some() { Some(part(u64::from(format.bins()) + 1)?.address) } else { None };
+        let bins = if format.bin_bits() != 0 { Some(part(u64::from(format.bins()) + 1)?.address) } else { None };
         let (mut sorted_hashes, mut payload) = (hashes, Range::NONE);
         let mut items = Items { count: info.count, keys: hashes, ..Items::default() };
         if sorts && format.is_by_index() {
@@ -121,6 +121,7 @@ impl Slices<'_> {
             moved: steps.part_number(parts.moved),
             state: steps.part_number(parts.state),
             bins: steps.part_number(parts.bins.unwrap_or(steps.scratch)),
+            bin_bits: steps.format().bin_bits(),
         }
     }
 

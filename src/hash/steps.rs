@@ -128,7 +128,6 @@ impl<'a> Steps<'a> {
             Constant::Items => STREAMED_ITEMS,
             Constant::KeyWords => format.key_words,
             Constant::ValueWords => format.value_words,
-            Constant::BeginBit => format.begin_bit().unwrap_or(u32::BITS),
             Constant::Change => format.change(),
             Constant::Concurrent => format.concurrent.into(),
             Constant::Multimap => format.multimap.into(),

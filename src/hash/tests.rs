@@ -188,11 +188,8 @@ fn formats_follow_from_infos() {
         [HashOperation::Insert, HashOperation::Assign, HashOperation::Erase, HashOperation::Increment].map(change),
         [HASH_INSERT, HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT]
     );
-    let begin = |max_capacity| Format::new(&HasherInfo { max_capacity, ..HasherInfo::keys() }).unwrap().begin_bit();
-    assert_eq!(
-        [1, 1024, 1025, 1 << 18, (1 << 18) + 1, 0].map(begin),
-        [None, None, Some(24), Some(24), Some(16), Some(16)]
-    );
+    let bits = |max_capacity| Format::new(&HasherInfo { max_capacity, ..HasherInfo::keys() }).unwrap().bin_bits();
+    assert_eq!([1, 1024, 1025, 1 << 18, (1 << 18) + 1, 0].map(bits), [0, 0, 8, 8, 16, 16]);
 }
 
 /// A header, marks, slices, and an overflow slice for each 32 of them. Slots have one, two or four words.
