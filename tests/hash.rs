@@ -90,6 +90,7 @@ fn main() -> ExitCode {
         mixed::every_format,
         mixed::sizes,
         mixed::equal_keys,
+        mixed::keys_with_equal_hashes,
         mixed::full_tables,
         mixed::other_tables,
         concurrent::concurrent_operations,

@@ -596,7 +596,7 @@ struct HashMixedProblem {
 struct HashMixedPush {
     HashMixedProblem problem;
     uvec2 scratch;
-    uint hashes;
+    uint identities;
     uint elements;
     uint aggregates;
     uint tile;
@@ -606,6 +606,8 @@ struct HashMixedPush {
     uint assigned;
     uint keys;
     uint values;
+    uint slots;
+    uint last_slot;
 };
 
 struct HashStatisticsProblem {

@@ -49,9 +49,3 @@ bool is_empty_key(uint key[KEY_WORDS]) {
     [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) all = all && key[w] == 0xffffffffu;
     return all;
 }
-
-bool keys_equal(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
-    bool equal = true;
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) equal = equal && a[w] == b[w];
-    return equal;
-}

@@ -2,6 +2,12 @@
 
 layout(constant_id = SPEC_KEY_WORDS) const uint KEY_WORDS = 1;
 
+bool keys_equal(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
+    bool equal = true;
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) equal = equal && a[w] == b[w];
+    return equal;
+}
+
 // The finalizer of MurmurHash3 (Appleby), a bijection.
 uint mix_bits(uint h) {
     h = (h ^ (h >> 16)) * 0x85ebca6bu;

@@ -1,11 +1,13 @@
-// Writes the elements of a mixed batch, and the hashes by which they are sorted.
+// Writes the elements of a mixed batch, and the identities of their keys, by which they are sorted.
 //
-// In:  keys and opcodes; their count, if it is in device memory.
-// Out: in scratch: the first hash of each key, or both of a key of two words; the elements; before[i] = NO_CHANGE,
-//      which the scan overwrites, if the caller wants results.
+// In:  keys and opcodes; their count, if it is in device memory; for keys of more than two words, in scratch: slots,
+//      all 0.
+// Out: in scratch: identities and elements; before[i] = NO_CHANGE, which the scan overwrites, if the caller wants
+//      results.
 // Workgroups: one for each THREADS * ITEMS keys at the maximum count.
-// Memory order: inputs come from earlier dispatches; every word is written once.
-// Progress: never waits.
+// Memory order: inputs come from earlier dispatches. A slot is claimed once, by an atomic exchange, and all accesses to
+//               it are atomic. Every other word is written once.
+// Progress: never waits. At least half of the slots are free, so every search for one ends.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -24,8 +26,20 @@ layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
 #include "hash/key.glsl"
 #include "hash/count.glsl"
 #include "hash/load_key.glsl"
-#include "hash/store_hashes.glsl"
+#include "hash/identity.glsl"
 #include "hash/mixed.glsl"
+
+// The number of a key in the batch. The first one of its items to claim a slot is the one that all others find there.
+uint number_of(uint index, uint key[KEY_WORDS], uint hash) {
+    for (uint k = 0; ; ++k) {
+        uvec2 slot = advance(scratch_part(args.slots), bytes_of(hash + k & args.last_slot, 4));
+        uint number = atomicCompSwap(Words(slot).v[0], 0, index + 1);
+        if (number == 0) return index + 1;
+        uint other[KEY_WORDS];
+        load_key(number - 1, other);
+        if (keys_equal(other, key)) return number;
+    }
+}
 
 void main() {
     uint count = batch_count();
@@ -38,7 +52,8 @@ void main() {
         load_key(index, key);
         uint first_hash, second_hash;
         hash_key(key, first_hash, second_hash);
-        store_hashes(index, first_hash, second_hash);
+        uint other = KEY_WORDS > 2 ? number_of(index, key, second_hash) : second_hash;
+        store_identity(index, first_hash, other);
         if (wants_results()) Words(scratch_part(args.before)).v[index] = NO_CHANGE;
         elements.v[index] = element_of(Words(args.problem.opcodes).v[index] & 3, index);
     }

@@ -1,13 +1,14 @@
 // Segmented scan of the elements of a mixed batch. A segment is the elements of one key, in the order of the batch.
 //
-// In:  in scratch: the elements and the hashes that identify their keys, sorted by the hashes; for each tile, the
-//      exclusive prefix: the composition of the elements in the tiles before it, of the segment that goes on; a bit for
-//      each item: whether the table has its key; the values of the batch; their count, if it is in device memory.
+// In:  in scratch: the elements and the identities of their keys, sorted by these; for each tile, the exclusive prefix:
+//      the composition of the elements in the tiles before it, of the segment that goes on; a bit for each item:
+//      whether the table has its key; the values of the batch, and the keys, if they have more than two words; their
+//      count, if it is in device memory.
 // Out: in scratch: before[i]: the composition of the elements of its key before item i, if it changes something and the
 //      caller wants results; for each position in the sorted order, a bit: whether its key is erased, and another one:
 //      whether a value is assigned to it. Only the last element of a key has bits. At positions with a bit, the key,
 //      and the value that is assigned.
-// REDUCE: reads elements, hashes and the count. Out: in scratch: for each tile, its aggregate: the composition of the
+// REDUCE: reads elements, identities and the count. Out: in scratch: for each tile, its aggregate: the composition of the
 //      elements of its last segment, and a head flag: whether this segment begins in the tile.
 // SPINE: replaces the aggregates of all tiles by exclusive prefixes.
 // Workgroups: one for each tile of THREADS * ITEMS elements at the maximum count. SPINE: one.
@@ -98,36 +99,33 @@ void main() {
 #else
 
 #include "hash/key.glsl"
+#include "hash/load_key.glsl"
+#include "hash/identity.glsl"
 
 // The elements of a thread are neighbors.
 uint elements[ITEMS];
 bool are_first[ITEMS];
+// The two words of their identities.
 uint first_hashes[ITEMS];
-uint second_hashes[ITEMS];
-
-void load_hashes(uint position, out uint first, out uint second) {
-    Words hashes = Words(advance(scratch_part(args.hashes), bytes_of(position, HASH_WORDS * 4)));
-    first = hashes.v[HASH_WORDS - 1];
-    second = HASH_WORDS == 2 ? hashes.v[0] : 0;
-}
+uint others[ITEMS];
 
 // Loads the elements of a thread. Returns their aggregate.
 Aggregate load_elements(uint begin, uint count) {
     uint last_first = 0;
-    uint last_second = 0;
+    uint last_other = 0;
     bool has_last = begin != 0 && begin < count;
-    if (has_last) load_hashes(begin - 1, last_first, last_second);
+    if (has_last) load_identity(begin - 1, last_first, last_other);
     Aggregate aggregate = Aggregate(NO_CHANGE, false);
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         elements[k] = NO_CHANGE;
         are_first[k] = false;
         if (begin + k >= count) continue;
         elements[k] = Words(scratch_part(args.elements)).v[begin + k];
-        load_hashes(begin + k, first_hashes[k], second_hashes[k]);
-        are_first[k] = !has_last || first_hashes[k] != last_first || second_hashes[k] != last_second;
+        load_identity(begin + k, first_hashes[k], others[k]);
+        are_first[k] = !has_last || first_hashes[k] != last_first || others[k] != last_other;
         has_last = true;
         last_first = first_hashes[k];
-        last_second = second_hashes[k];
+        last_other = others[k];
         aggregate = join(aggregate, Aggregate(elements[k], are_first[k]));
     }
     return aggregate;
@@ -200,13 +198,14 @@ void main() {
         bool is_last = position + 1 == count;
         if (!is_last && k + 1 < ITEMS) is_last = are_first[min(k + 1, ITEMS - 1)];
         if (!is_last && k + 1 == ITEMS) {
-            uint next_first, next_second;
-            load_hashes(position + 1, next_first, next_second);
-            is_last = next_first != first_hashes[k] || next_second != second_hashes[k];
+            uint next_first, next_other;
+            load_identity(position + 1, next_first, next_other);
+            is_last = next_first != first_hashes[k] || next_other != others[k];
         }
         if (!is_last) continue;
         uint key[KEY_WORDS];
-        unhash_key(first_hashes[k], second_hashes[k], key);
+        if (HASH_IS_KEY) unhash_key(first_hashes[k], others[k], key);
+        else load_key(index, key);
         finish_key(position, position - tile_begin, index, aggregate.element, key);
     }
 

@@ -64,12 +64,6 @@ impl Format {
                 "Mixed has no stencil: keys that it would not select have the opcode Find".into(),
             );
         }
-        if info.operation == HashOperation::Mixed && key_words > 2 {
-            return malformed(
-                "keyType",
-                format!("mixed batches have keys of at most 8 bytes, not of {}", 4 * key_words),
-            );
-        }
         if info.operation == HashOperation::Retrieve && value_words == 0 {
             return malformed("valueType", "a set has no values to be retrieved".into());
         }
@@ -152,6 +146,11 @@ impl Format {
         if self.key_words == 2 { 2 } else { 1 }
     }
 
+    /// Words of the numbers that identify the keys of a mixed batch.
+    pub(crate) fn identity_words(&self) -> u32 {
+        self.key_words.min(2)
+    }
+
     /// Whether the sort moves indices, and not values.
     pub(crate) fn is_by_index(&self) -> bool {
         self.key_words > 2 || self.value_words > 1 && self.operation.reads_values()
@@ -175,7 +174,7 @@ impl Format {
     /// The sort of a batch by its hashes, if the operation needs one. A change sorts by their first bits.
     pub(crate) fn sort(&self) -> Option<SorterInfo> {
         if self.operation == HashOperation::Mixed {
-            let (key, _) = self.hashes();
+            let key = if self.identity_words() == 2 { KeyType::U64 } else { KeyType::U32 };
             let value = ValueType::U32;
             return Some(SorterInfo { key, value, max_count: self.max_count, ..SorterInfo::keys() });
         }

@@ -185,7 +185,7 @@ impl Hasher {
     /// bytes for each key, 4 or 8 with [`crate::HashScheme::Linear`]. [`crate::HashOperation::Rehash`],
     /// [`crate::HashOperation::Resize`] and [`crate::HashOperation::EraseIf`], and changes with
     /// [`HasherInfo::stencil`], need room for the keys and values in addition, [`crate::HashOperation::Retrieve`] a
-    /// word for each workgroup. [`crate::HashOperation::Mixed`] needs 33 to 70 bytes for each key.
+    /// word for each workgroup. [`crate::HashOperation::Mixed`] needs 33 to 85 bytes for each key.
     ///
     /// # Errors
     /// [`crate::Error::TooLarge`] above [`HasherInfo::max_count`].
@@ -218,8 +218,9 @@ impl Hasher {
     /// [`crate::HashOperation::FindOrInsert`], an insertion and a search; [`crate::HashOperation::Rehash`], an export,
     /// clearing and an insertion; [`crate::HashOperation::Resize`], the same behind a dispatch that decides;
     /// [`crate::HashOperation::EraseIf`], an export and an erasure; [`crate::HashOperation::Mixed`], a search, a sort
-    /// by all bits of the hashes, five dispatches around it, an erasure and an assignment. These two need no sort. With
-    /// [`HasherInfo::stencil`], changes have three dispatches more, which come first. So do those of a mixed batch.
+    /// by all bits of the hashes, five dispatches around it, an erasure and an assignment. These two need no sort. For
+    /// keys of more than 8 bytes, it also fills words of scratch. With [`HasherInfo::stencil`], changes have three
+    /// dispatches more, which come first. So do those of a mixed batch.
     ///
     /// Keys and values of the table are the same on every device afterwards, unless keys are left over, a rehash or an
     /// erasure by value has more than `count.max` keys (which ones is not determined), or operations are concurrent.

@@ -206,9 +206,9 @@ shared_structs! {
     struct HashMixedPush {
         problem: HashMixedProblem,
         scratch: Address,
-        /// Part of scratch: the first hash of each key, or both of a key of two words. They are sorted.
-        hashes: u32,
-        /// Part of scratch: an element for each key, in the order of the hashes. See glsl/hash/mixed.glsl.
+        /// Part of scratch: the identity of each key. They are sorted. See glsl/hash/identity.glsl.
+        identities: u32,
+        /// Part of scratch: an element for each key, in the order of the identities. See glsl/hash/mixed.glsl.
         elements: u32,
         /// Part of scratch: two words for each tile of elements: its aggregate, of which the scan needs the exclusive
         /// prefix. See glsl/hash/mixed_scan.comp.
@@ -219,13 +219,18 @@ shared_structs! {
         had_keys: u32,
         /// Part of scratch: for each key, the composition of its operations before this one.
         before: u32,
-        /// Parts of scratch: a bit for each element in the order of the hashes: whether its key is erased, and whether
-        /// a value is assigned to it.
+        /// Parts of scratch: a bit for each element in the order of the identities: whether its key is erased, and
+        /// whether a value is assigned to it.
         erased: u32,
         assigned: u32,
-        /// Parts of scratch: these keys, and the assigned values, in the order of the hashes.
+        /// Parts of scratch: these keys, and the assigned values, in the order of the identities.
         keys: u32,
         values: u32,
+        /// Part of scratch, for keys of more than two words: a power of two of words, each 0, or the index, plus 1, of
+        /// the item that has claimed it.
+        slots: u32,
+        /// The number of the last one.
+        last_slot: u32,
     }
 
     /// The statistics of a table.

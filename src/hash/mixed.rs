@@ -1,9 +1,9 @@
 //! Mixed batches: an operation for each key, as if in the order of the batch.
 //!
-//! The keys are sorted by hashes that identify them. Then the operations on a key are neighbors, and a scan composes
-//! them: a sequence of them has the effect of one. The results follow from the compositions before each operation, and
-//! from a search before the batch. At the end, the table is changed twice, by distinct keys: some are erased, and
-//! values are assigned to others.
+//! The keys are sorted by numbers that identify them: their hashes, or, if these do not, a hash and a number in the
+//! batch. Then the operations on a key are neighbors, and a scan composes them: a sequence of them has the effect of
+//! one. The results follow from the compositions before each operation, and from a search before the batch. At the end,
+//! the table is changed twice, by distinct keys: some are erased, and values are assigned to others.
 
 use super::HashOperation;
 use super::compaction::Compaction;
@@ -13,7 +13,7 @@ use super::planner::{Group, HashPlanner};
 use super::steps::{STREAMED_ITEMS, Steps, WORD, set};
 use crate::Result;
 use crate::core::memory::Range;
-use crate::core::plan::{Plan, Resources};
+use crate::core::plan::{Content, Plan, Resources};
 use crate::core::primitive::PlanSource;
 use crate::core::scratch::{Layout, part_number};
 use crate::kernels::Kernel;
@@ -25,6 +25,16 @@ use crate::sort::SortTable;
 const AGGREGATE_WORDS: u64 = 2;
 
 const _: () = assert!(MAX_NARROW_COUNT <= 1 << OPCODE_SHIFT, "an element has the index of its item");
+
+/// Whether keys are numbered in the batch, by slots that their items claim: their hashes do not identify them.
+fn has_slots(batch: &Steps<'_>) -> bool {
+    batch.format().key_words > batch.format().identity_words()
+}
+
+/// The number of these slots: a power of two, of which the keys of the batch need at most half.
+fn slots_of(batch: &Steps<'_>) -> u64 {
+    if has_slots(batch) { (2 * u64::from(batch.problem.max_count)).next_power_of_two() } else { 0 }
+}
 
 /// A mixed batch, laid out in scratch. It begins with a search and the elements of the batch. Two parts follow, one
 /// behind the other: the sort of the elements, and the changes.
@@ -47,7 +57,9 @@ struct Changes<'a> {
 
 /// Parts of scratch.
 struct Parts {
-    hashes: Range,
+    identities: Range,
+    /// Without bytes if hashes identify the keys.
+    slots: Range,
     elements: Range,
     aggregates: Range,
     had_keys: Range,
@@ -69,7 +81,7 @@ impl<'a> Mixed<'a> {
         let format = planner.format();
         let batch = Steps::new(planner, *format, info, scratch);
         let parts = Parts::new(&batch, layout)?;
-        let items = Items { count: info.count, keys: parts.hashes, values: parts.elements, ..Items::default() };
+        let items = Items { count: info.count, keys: parts.identities, values: parts.elements, ..Items::default() };
         let sort = planner.sort().map(|sort| sort.lay_out_part(group, items, scratch, layout)).transpose()?;
         // The changes are those of items that the scan writes.
         let mut items = HashInfo { keys: parts.keys, values: parts.values, ..*info };
@@ -89,7 +101,8 @@ impl Parts {
         let tiles = u64::from(batch.batch_groups(batch.profile().hash.find_threads, STREAMED_ITEMS));
         let mut part = |bytes: u64| layout.range(batch.scratch, bytes);
         Ok(Self {
-            hashes: part(batch.bytes(format.hash_words()))?,
+            identities: part(batch.bytes(format.identity_words()))?,
+            slots: part(slots_of(batch) * WORD)?,
             elements: part(batch.bytes(1))?,
             aggregates: part(tiles * AGGREGATE_WORDS * WORD)?,
             had_keys: part(batch.bytes_of_bits())?,
@@ -117,7 +130,7 @@ impl Changes<'_> {
                 max_count: batch.problem.max_count,
             },
             scratch: batch.scratch.into(),
-            hashes: part(parts.hashes),
+            identities: part(parts.identities),
             elements: part(parts.elements),
             aggregates: part(parts.aggregates),
             tile: batch.profile().hash.find_threads * STREAMED_ITEMS,
@@ -127,6 +140,8 @@ impl Changes<'_> {
             assigned: part(parts.assigned),
             keys: part(parts.keys),
             values: part(parts.values),
+            slots: part(parts.slots),
+            last_slot: (slots_of(batch) as u32).wrapping_sub(1),
         }
     }
 
@@ -155,16 +170,23 @@ impl Changes<'_> {
         // The first name of a range is the one that plans show.
         set(plan, &[("had_keys", parts.had_keys)]);
         Search { values: results.values, found: parts.had_keys.address }.add_to(batch, plan);
-        let reads = set(plan, &[batch.keys(), batch.counts(), ("opcodes", *opcodes)]);
-        let writes = [("hashes", parts.hashes), ("elements", parts.elements), ("before", parts.before)];
-        let writes = set(plan, &writes);
+        let mut slots = Resources::default();
+        if has_slots(batch) {
+            let resource = plan.add_resource("slots", parts.slots);
+            let offset = parts.slots.address.wrapping_sub(batch.scratch);
+            plan.add_upload(Content::Zeros(parts.slots.size), offset, resource);
+            slots = Resources::of(&[resource]);
+        }
+        let reads = set(plan, &[batch.keys(), batch.counts(), ("opcodes", *opcodes)]).union(slots);
+        let writes = [("identities", parts.identities), ("elements", parts.elements), ("before", parts.before)];
+        let writes = set(plan, &writes).union(slots);
         self.add_pass(plan, Kernel::HashMixedElements, self.groups(STREAMED_ITEMS), [reads, writes]);
     }
 
     fn add_scan(&self, plan: &mut Plan<'_>) {
         let Self { batch, parts, .. } = self;
         let counts = set(plan, &[batch.counts()]);
-        let sorted = set(plan, &[("hashes", parts.hashes), ("elements", parts.elements)]).union(counts);
+        let sorted = set(plan, &[("identities", parts.identities), ("elements", parts.elements)]).union(counts);
         let aggregates = set(plan, &[("aggregates", parts.aggregates)]);
         let tiles = self.groups(STREAMED_ITEMS);
         self.add_pass(plan, Kernel::HashMixedReduce, tiles, [sorted, aggregates]);
@@ -174,7 +196,9 @@ impl Changes<'_> {
         let bits = [("erased", parts.erased), ("assigned", parts.assigned)];
         let writes = set(plan, &bits).union(set(plan, &[("before", parts.before)]));
         let writes = writes.union(set(plan, &[("changed_keys", parts.keys), ("changed_values", parts.values)]));
-        let reads = sorted.union(aggregates).union(had_keys).union(values);
+        // Hashes are keys, too, if they identify them.
+        let keys = if has_slots(batch) { set(plan, &[batch.keys()]) } else { Resources::default() };
+        let reads = sorted.union(aggregates).union(had_keys).union(values).union(keys);
         self.add_pass(plan, Kernel::HashMixedScan, tiles, [reads, writes]);
     }
 

@@ -1,10 +1,11 @@
 //! Mixed batches: an operation for each key, as if in the order of the batch.
 
 use crate::common::contexts::{Setup, context, is_shared_here};
-use crate::common::keys::Random;
+use crate::common::keys::{Random, unmix};
 use crate::common::{brief, very_brief};
 use crate::results::draw;
 use crate::table::{Batch, SLICE, Table, Types};
+use crate::types::hashes;
 use HashOperation::Mixed;
 use trommel::{HashOpcode, HashOperation};
 
@@ -74,8 +75,8 @@ pub(crate) fn equal_keys() {
     let tile = 4 * context.device().profile().hash.find_threads;
     // Tiles of one key are scanned by one workgroup, with more rounds than one.
     let count = if brief() { 9 * tile } else { (tile / 4 + 3) * tile };
-    for types in [Types::PAIRS, Types::PAIRS.linear(), Types::ALL[6]] {
-        if brief() && types == Types::ALL[6] {
+    for types in [Types::PAIRS, Types::PAIRS.linear(), Types::ALL[6], Types::ALL[7]] {
+        if brief() && types.key_words() > 1 {
             continue;
         }
         let mut random = Random::new(5);
@@ -95,6 +96,33 @@ pub(crate) fn equal_keys() {
         let reserved = (0..2000).map(|i| types.key_of(if i % 3 == 0 { i } else { i % 3 - 1 })).collect();
         table.apply(&Batch::new(Mixed, types, reserved, &mut random));
         table.check(&types.keys_of(0..2000));
+    }
+}
+
+/// Long keys of which one hash is the same: the first one, which sorts them, or the second one, by which they are
+/// numbered.
+pub(crate) fn keys_with_equal_hashes() {
+    let types = Types::ALL[7];
+    for (setup, number) in [(Setup::Native, 0), (Setup::Native, 1), (Setup::Folded, 1)] {
+        if very_brief() && setup == Setup::Folded {
+            continue;
+        }
+        let context = context(setup);
+        let mut random = Random::new(11);
+        let mut table = Table::new(&context, types, 2 * SLICE, 0);
+        let key = |i: u32| {
+            let words = [i % 9, i];
+            let hash = hashes(&[words[0], words[1], 0])[number];
+            // The last word goes into the hash by an exclusive or, and a bijection.
+            vec![words[0], words[1], unmix(hash) ^ unmix(0x0123_4567)]
+        };
+        let keys: Vec<_> = (0..200).map(key).collect();
+        assert!(keys.iter().all(|key| hashes(key)[number] == 0x0123_4567), "keys with other hashes");
+        for _ in 0..3 {
+            let batch = (0..1500).map(|_| keys[random.below(200) as usize].clone()).collect();
+            table.apply(&Batch::new(Mixed, types, batch, &mut random));
+            table.check(&keys);
+        }
     }
 }
 

@@ -162,7 +162,6 @@ pub(super) fn judge_hasher(info: &TrmHasherCreateInfo, verdict: &mut Verdict) {
     verdict.must(!stencil || model.reads_keys(), MALFORMED, "flags: a stencil without keys");
     let is_mixed = info.operation == MIXED;
     verdict.must(!is_mixed || !stencil, MALFORMED, "flags: a stencil of a mixed batch");
-    verdict.must(!is_mixed || items.key_size() <= 8, MALFORMED, "keyType of a mixed batch");
     verdict.must(items.max_count <= NARROW, LARGE, "maxCount");
     verdict.must(max_capacity <= most_slots(info.scheme), LARGE, "maxCapacity");
 }
@@ -398,7 +397,7 @@ mod tests {
             assert_eq!(judge(good), []);
             assert_eq!(judge(TrmHasherCreateInfo { value_type: 2, value_size: 8, ..good }), []);
             for key_type in [13, 14] {
-                assert_eq!(judge(TrmHasherCreateInfo { key_type, value_type: 0, ..good }), [MALFORMED]);
+                assert_eq!(judge(TrmHasherCreateInfo { key_type, value_type: 0, ..good }), []);
             }
             assert_eq!(judge(TrmHasherCreateInfo { flags: STENCIL, ..good }), [MALFORMED]);
             assert_eq!(judge(TrmHasherCreateInfo { operation: MIXED + 1, ..good }), [UNKNOWN]);

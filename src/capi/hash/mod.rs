@@ -130,7 +130,7 @@ pub unsafe extern "C" fn trmCheckHasherTable(
 /// maxCount. 0 for searches, for counts, for statistics and for clearing, 4 for an export. Changes of a table need 4 to
 /// 32 bytes for each key, 4 or 8 for a TRM_HASH_SCHEME_LINEAR table. TRM_HASH_OPERATION_REHASH, _RESIZE and _ERASE_IF,
 /// and changes with TRM_HASHER_CREATE_STENCIL_BIT, need room for the keys and values in addition,
-/// TRM_HASH_OPERATION_RETRIEVE a word for each workgroup. TRM_HASH_OPERATION_MIXED needs 33 to 70 bytes for each key.
+/// TRM_HASH_OPERATION_RETRIEVE a word for each workgroup. TRM_HASH_OPERATION_MIXED needs 33 to 85 bytes for each key.
 ///
 /// @param maxCount At most the hasher's maxCount.
 #[unsafe(no_mangle)]
@@ -191,10 +191,11 @@ pub unsafe extern "C" fn trmGetHasherTimestampCount(
 ///   scratch. TRM_HASH_OPERATION_FIND_OR_INSERT is an insertion and a search, TRM_HASH_OPERATION_REHASH an export,
 ///   clearing and an insertion, TRM_HASH_OPERATION_RESIZE the same behind a dispatch that decides, and
 ///   TRM_HASH_OPERATION_ERASE_IF an export and an erasure. TRM_HASH_OPERATION_MIXED is a search, a sort by all bits of
-///   the hashes, five dispatches around it, an erasure and an assignment, which need no sort. Otherwise the hashes of
-///   the keys, a sort by their first bits, and two more, with barriers between them. Changes of
-///   TRM_HASH_SCHEME_LINEAR tables are one to three dispatches. With TRM_HASHER_CREATE_STENCIL_BIT, and in a mixed
-///   batch, changes have three dispatches before these. Timestamps and labels if requested.
+///   the hashes, five dispatches around it, an erasure and an assignment, which need no sort; for keys of more than 8
+///   bytes, it also fills words of scratch. Otherwise the hashes of the keys, a sort by their first bits, and two more,
+///   with barriers between them. Changes of TRM_HASH_SCHEME_LINEAR tables are one to three dispatches. With
+///   TRM_HASHER_CREATE_STENCIL_BIT, and in a mixed batch, changes have three dispatches before these. Timestamps and
+///   labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read, on counts, on opcodes, on the
 ///   stencil and on source, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch,
 ///   SHADER_STORAGE_WRITE on outputs.
