@@ -8,8 +8,8 @@
 //      caller wants results; for each position in the sorted order, a bit: whether its key is erased, and another one:
 //      whether a value is assigned to it. Only the last element of a key has bits. At positions with a bit, the key,
 //      and the value that is assigned.
-// REDUCE: reads elements, identities and the count. Out: in scratch: for each tile, its aggregate: the composition of the
-//      elements of its last segment, and a head flag: whether this segment begins in the tile.
+// REDUCE: reads elements, identities and the count. Out: in scratch: for each tile, its aggregate: the composition of
+//      the elements of its last segment, and a head flag: whether this segment begins in the tile.
 // SPINE: replaces the aggregates of all tiles by exclusive prefixes.
 // Workgroups: one for each tile of THREADS * ITEMS elements at the maximum count. SPINE: one.
 // Memory order: inputs come from earlier dispatches. Each invocation of SPINE reads what it overwrites.

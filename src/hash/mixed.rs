@@ -32,8 +32,8 @@ fn has_slots(batch: &Steps<'_>) -> bool {
 }
 
 /// The number of these slots: a power of two, of which the keys of the batch need at most half.
-fn slots_of(batch: &Steps<'_>) -> u64 {
-    if has_slots(batch) { (2 * u64::from(batch.problem.max_count)).next_power_of_two() } else { 0 }
+fn slots_of(batch: &Steps<'_>) -> u32 {
+    if has_slots(batch) { (2 * batch.problem.max_count).next_power_of_two() } else { 0 }
 }
 
 /// A mixed batch, laid out in scratch. It begins with a search and the elements of the batch. Two parts follow, one
@@ -102,7 +102,7 @@ impl Parts {
         let mut part = |bytes: u64| layout.range(batch.scratch, bytes);
         Ok(Self {
             identities: part(batch.bytes(format.identity_words()))?,
-            slots: part(slots_of(batch) * WORD)?,
+            slots: part(u64::from(slots_of(batch)) * WORD)?,
             elements: part(batch.bytes(1))?,
             aggregates: part(tiles * AGGREGATE_WORDS * WORD)?,
             had_keys: part(batch.bytes_of_bits())?,
@@ -141,7 +141,7 @@ impl Changes<'_> {
             keys: part(parts.keys),
             values: part(parts.values),
             slots: part(parts.slots),
-            last_slot: (slots_of(batch) as u32).wrapping_sub(1),
+            last_slot: slots_of(batch).saturating_sub(1),
         }
     }
 

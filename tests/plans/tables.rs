@@ -138,12 +138,16 @@ fn scratch_of_tables() {
                                 let bytes = u64::from(key.size() + value.size());
                                 (u64::from(key.size()) + hash_bytes) * count..=(most_bytes + bytes) * count + (8 << 20)
                             }
-                            // The batch in the order of its hashes, and the keys that change.
+                            // The batch in the order of numbers that identify keys, and the keys that change.
                             HashOperation::Mixed => {
-                                let bytes = 3 * hash_bytes + 2 * u64::from(key.size() + value.size());
+                                // Slots in which long keys are numbered: a power of two, twice the count at least.
+                                let slots = if key.size() > 8 { (2 * count).next_power_of_two() * 4 } else { 0 };
+                                let identity = key.size().min(8);
+                                // With an element, what is before it, and the hashes of a change.
+                                let bytes = u64::from(identity + 4 + 4 + 2 * (key.size() + value.size())) + hash_bytes;
                                 // Parts begin at multiples of 256 bytes, and those of large sorts have tables.
                                 let others = (16 * count).clamp(1 << 19, 8 << 20);
-                                bytes * count..=(bytes + 17) * count + others
+                                bytes * count + slots..=(bytes + 17) * count + slots + others
                             }
                             _ => hash_bytes * count..=most_bytes * count + (8 << 20),
                         };
