@@ -74,8 +74,7 @@ pub enum HashOperation {
     /// device decides: see [`crate::HashInfo::reserve`].
     Resize,
     /// Finds, inserts, assigns or erases each key, as its opcode says ([`crate::HashInfo::opcodes`]): as if in the
-    /// order of the batch. Writes for each key whether the table had it before its operation, and the value. Keys have
-    /// at most 8 bytes.
+    /// order of the batch. Writes for each key whether the table had it before its operation, and the value.
     Mixed,
 }
 

@@ -87,11 +87,6 @@ fn hashers() -> Result<()> {
             "flags is malformed: Mixed has no stencil: keys that it would not select have the opcode Find".into(),
         ),
         (
-            "long keys of a mixed batch",
-            TrmHasherCreateInfo { operation: TrmHashOperation::Mixed as i32, ..keyed(TrmKeyType::U32X3) },
-            "keyType is malformed: mixed batches have keys of at most 8 bytes, not of 12".into(),
-        ),
-        (
             "mixed batches of multimaps",
             multimap(TrmHashOperation::Mixed),
             "flags is malformed: Mixed is not available for multimaps".into(),

@@ -80,8 +80,7 @@ pub enum TrmHashOperation {
     /// empty. The device decides: see TrmHashInfo::reserve.
     Resize = 19,
     /// Finds, inserts, assigns or erases each key, as its opcode says (TrmHashInfo::opcodes): as if in the order of the
-    /// batch. Writes for each key whether the table had it before its operation, and the value. Keys have at most 8
-    /// bytes.
+    /// batch. Writes for each key whether the table had it before its operation, and the value.
     Mixed = 20,
 }
 
