@@ -1662,7 +1662,7 @@ TrmResult trmCheckHasherTable(TrmHasher hasher, uint32_t capacity, const void *t
 /// maxCount. 0 for searches, for counts, for statistics and for clearing, 4 for an export. Changes of a table need 4 to
 /// 32 bytes for each key, 4 or 8 for a TRM_HASH_SCHEME_LINEAR table. TRM_HASH_OPERATION_REHASH, _RESIZE and _ERASE_IF,
 /// and changes with TRM_HASHER_CREATE_STENCIL_BIT, need room for the keys and values in addition,
-/// TRM_HASH_OPERATION_RETRIEVE a word for each workgroup. TRM_HASH_OPERATION_MIXED needs 33 to 85 bytes for each key.
+/// TRM_HASH_OPERATION_RETRIEVE a word for each workgroup. TRM_HASH_OPERATION_MIXED needs 33 to 86 bytes for each key.
 ///
 /// @param maxCount At most the hasher's maxCount.
 TrmResult trmGetHasherScratch(TrmHasher hasher, uint32_t maxCount, VkDeviceSize *size);
@@ -1694,8 +1694,8 @@ TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32
 ///   TRM_HASH_OPERATION_STATISTICS and _EXPORT_IF, three for TRM_HASH_OPERATION_RETRIEVE. Exports also fill a word of
 ///   scratch. TRM_HASH_OPERATION_FIND_OR_INSERT is an insertion and a search, TRM_HASH_OPERATION_REHASH an export,
 ///   clearing and an insertion, TRM_HASH_OPERATION_RESIZE the same behind a dispatch that decides, and
-///   TRM_HASH_OPERATION_ERASE_IF an export and an erasure. TRM_HASH_OPERATION_MIXED is a search, a sort by all bits of
-///   the hashes, five dispatches around it, an erasure and an assignment, which need no sort; for keys of more than 8
+///   TRM_HASH_OPERATION_ERASE_IF an export and an erasure. TRM_HASH_OPERATION_MIXED is a search, a sort by numbers that
+///   identify keys, five dispatches around it, an erasure and an assignment, which need no sort; for keys of more than 8
 ///   bytes, it also fills words of scratch. Otherwise the hashes of the keys, a sort by their first bits, and two more,
 ///   with barriers between them. Changes of TRM_HASH_SCHEME_LINEAR tables are one to three dispatches. With
 ///   TRM_HASHER_CREATE_STENCIL_BIT, and in a mixed batch, changes have three dispatches before these. Timestamps and
@@ -1704,11 +1704,12 @@ TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32
 ///   stencil and on source, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE on the table and on scratch,
 ///   SHADER_STORAGE_WRITE on outputs.
 ///   TRM_HASH_OPERATION_FIND, _COUNT, _RETRIEVE, _EXPORT, _EXPORT_IF and _STATISTICS only read the table.
-///   Operations that export keys, also to scratch, have ALL_TRANSFER, TRANSFER_WRITE on scratch.
+///   Operations that export keys, also to scratch, and mixed batches of keys of more than 8 bytes have ALL_TRANSFER,
+///   TRANSFER_WRITE on scratch.
 /// - Last access: COMPUTE_SHADER, SHADER_STORAGE_READ | SHADER_STORAGE_WRITE.
 /// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table) and
 ///   after it (uses of the table, reads of the outputs). Two calls with the same scratch need a barrier between them
-///   as well. For operations that export keys, the barrier for scratch includes ALL_TRANSFER.
+///   as well. For operations with transfers, the barrier for scratch includes ALL_TRANSFER.
 /// - State: the compute pipeline and the push constants are overwritten. Graphics state and descriptor sets are not
 ///   changed.
 /// - Waiting: as trmCmdSort().
@@ -1719,7 +1720,9 @@ TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32
 ///   with the same capacity by a hasher with the same types, scheme and flags (multimap, resizable), and only hashers
 ///   have written it since; or it is a copy of such a table, or TRM_HASH_OPERATION_REHASH has written it. The same
 ///   holds for source and its capacity.
-TrmResult trmCmdHash(VkCommandBuffer commandBuffer, TrmHasher hasher, const struct TrmHashInfo *info);
+TrmResult trmCmdHash(VkCommandBuffer commandBuffer,
+                     TrmHasher hasher,
+                     const struct TrmHashInfo *info);
 
 /// Returns the bytes of scratch that trmCmdBatch() needs for these infos. The result depends on their handles and
 /// maximum counts. Addresses and info->scratch are ignored.
@@ -1741,7 +1744,7 @@ TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info, VkDeviceSize *size
 /// TRM_SORTER_CREATE_BATCHES_BIT.
 ///
 /// Problems of one group share dispatches. A group has one configuration of a handle and one tile shape of the device
-/// profile, which has one for each range of sizes. Each segmented request is a group of its own. Up to 8 groups, of 64
+/// profile, which has one for each range of sizes. Each segmented request is a group of its own. Up to 6 groups, of 64
 /// dispatches in all, are recorded together and share barriers. Further groups follow without a barrier in between.
 /// Each group has its own part of scratch.
 ///

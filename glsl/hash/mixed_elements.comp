@@ -33,7 +33,9 @@ layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
 uint number_of(uint index, uint key[KEY_WORDS], uint hash) {
     for (uint k = 0; ; ++k) {
         uvec2 slot = advance(scratch_part(args.slots), bytes_of(hash + k & args.last_slot, 4));
-        uint number = atomicCompSwap(Words(slot).v[0], 0, index + 1);
+        // Without an exchange if the slot has been claimed: all items of a key come here.
+        uint number = load_relaxed(Words(slot), 0);
+        if (number == 0) number = atomicCompSwap(Words(slot).v[0], 0, index + 1);
         if (number == 0) return index + 1;
         uint other[KEY_WORDS];
         load_key(number - 1, other);

@@ -185,7 +185,7 @@ impl Hasher {
     /// bytes for each key, 4 or 8 with [`crate::HashScheme::Linear`]. [`crate::HashOperation::Rehash`],
     /// [`crate::HashOperation::Resize`] and [`crate::HashOperation::EraseIf`], and changes with
     /// [`HasherInfo::stencil`], need room for the keys and values in addition, [`crate::HashOperation::Retrieve`] a
-    /// word for each workgroup. [`crate::HashOperation::Mixed`] needs 33 to 85 bytes for each key.
+    /// word for each workgroup. [`crate::HashOperation::Mixed`] needs 33 to 86 bytes for each key.
     ///
     /// # Errors
     /// [`crate::Error::TooLarge`] above [`HasherInfo::max_count`].
@@ -218,8 +218,8 @@ impl Hasher {
     /// [`crate::HashOperation::FindOrInsert`], an insertion and a search; [`crate::HashOperation::Rehash`], an export,
     /// clearing and an insertion; [`crate::HashOperation::Resize`], the same behind a dispatch that decides;
     /// [`crate::HashOperation::EraseIf`], an export and an erasure; [`crate::HashOperation::Mixed`], a search, a sort
-    /// by all bits of the hashes, five dispatches around it, an erasure and an assignment. These two need no sort. For
-    /// keys of more than 8 bytes, it also fills words of scratch. With [`HasherInfo::stencil`], changes have three
+    /// by numbers that identify keys, five dispatches around it, an erasure and an assignment. These two need no sort.
+    /// For keys of more than 8 bytes, it also fills words of scratch. With [`HasherInfo::stencil`], changes have three
     /// dispatches more, which come first. So do those of a mixed batch.
     ///
     /// Keys and values of the table are the same on every device afterwards, unless keys are left over, a rehash or an
@@ -229,11 +229,12 @@ impl Hasher {
     /// - First access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ` on keys, on values that are read, on counts, on opcodes,
     ///   on the stencil and on `source`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE` on the table and on scratch,
     ///   `SHADER_STORAGE_WRITE` on outputs. Searches, counts, retrievals, exports and statistics only read the table.
-    ///   Operations that export keys, also to scratch, have `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch.
+    ///   Operations that export keys, also to scratch, and mixed batches of keys of more than 8 bytes have
+    ///   `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch.
     /// - Last access: `COMPUTE_SHADER`, `SHADER_STORAGE_READ | SHADER_STORAGE_WRITE`.
     /// - Synchronization: the caller records a barrier before the operation (writes of the inputs and of the table,
-    ///   earlier use of scratch) and after it (uses of the table, reads of the outputs). For operations that
-    ///   export keys, the barrier for scratch includes `ALL_TRANSFER`.
+    ///   earlier use of scratch) and after it (uses of the table, reads of the outputs). For operations with transfers,
+    ///   the barrier for scratch includes `ALL_TRANSFER`.
     /// - State: the compute pipeline and the push constants are overwritten.
     /// - Waiting: as [`crate::Sorter::cmd_sort`].
     ///

@@ -455,7 +455,7 @@ macro_rules! folder_kernels {
                 HashCompaction = "hash_compaction",
                     push HashCompactionPush, memory [],
                     [Threads, Lanes, KeyWords, ValueWords];
-                /// Writes the elements of a mixed batch, and the hashes of its keys.
+                /// Writes the elements of a mixed batch, and the identities of its keys.
                 HashMixedElements = "hash_mixed_elements",
                     push HashMixedPush, memory [],
                     [Threads, Lanes, Items, KeyWords];

@@ -51,7 +51,8 @@ pub(crate) fn sizes() {
     let context = context(Setup::Native);
     let tile = 4 * context.device().profile().hash.find_threads;
     let ends = [tile - 1, tile, tile + 1, 3 * tile];
-    for types in Types::PAIRS.of_each_scheme() {
+    let long = [Types::ALL[7]].into_iter().filter(|_| !brief());
+    for types in Types::PAIRS.of_each_scheme().into_iter().chain(long) {
         let mut random = Random::new(3);
         let mut table = Table::new(&context, types, 8 * tile, 0);
         // A count on the device, of which the maximum is zero.
@@ -130,7 +131,8 @@ pub(crate) fn keys_with_equal_hashes() {
 /// inserts and erases need none.
 pub(crate) fn full_tables() {
     let context = context(Setup::Native);
-    for types in [Types::PAIRS, Types::PAIRS.linear(), Types::ALL[5]] {
+    let long = [Types::ALL[7]].into_iter().filter(|_| !brief());
+    for types in [Types::PAIRS, Types::PAIRS.linear(), Types::ALL[5]].into_iter().chain(long) {
         let mut random = Random::new(8);
         let mut table = Table::new(&context, types, SLICE, 0);
         let assign = |table: &mut Table<'_>, keys, random: &mut Random| {

@@ -93,6 +93,7 @@ fn plans_of_tables() {
         of(&pairs.operation(HashOperation::Mixed), 1 << 24, 1 << 22),
         of(&by_index.linear().operation(HashOperation::Mixed), 1 << 20, 1000),
         of(&small.operation(HashOperation::Mixed), 1024, 0),
+        of(&HasherInfo { key: KeyType::U32x3, ..small }.operation(HashOperation::Mixed), 1024, 1000),
     ];
     assert_text("tables", &texts);
 }
