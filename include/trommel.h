@@ -1695,9 +1695,9 @@ TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32
 ///   scratch. TRM_HASH_OPERATION_FIND_OR_INSERT is an insertion and a search, TRM_HASH_OPERATION_REHASH an export,
 ///   clearing and an insertion, TRM_HASH_OPERATION_RESIZE the same behind a dispatch that decides, and
 ///   TRM_HASH_OPERATION_ERASE_IF an export and an erasure. TRM_HASH_OPERATION_MIXED is a search, a sort by numbers that
-///   identify keys, five dispatches around it, an erasure and an assignment, which need no sort; for keys of more than 8
-///   bytes, it also fills words of scratch. Otherwise the hashes of the keys, a sort by their first bits, and two more,
-///   with barriers between them. Changes of TRM_HASH_SCHEME_LINEAR tables are one to three dispatches. With
+///   identify keys, five dispatches around it, an erasure and an assignment, which need no sort; for keys of more than
+///   8 bytes, it also fills words of scratch. Otherwise the hashes of the keys, a sort by their first bits, and two
+///   more, with barriers between them. Changes of TRM_HASH_SCHEME_LINEAR tables are one to three dispatches. With
 ///   TRM_HASHER_CREATE_STENCIL_BIT, and in a mixed batch, changes have three dispatches before these. Timestamps and
 ///   labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read, on counts, on opcodes, on the
@@ -1720,9 +1720,7 @@ TrmResult trmGetHasherTimestampCount(TrmHasher hasher, uint32_t maxCount, uint32
 ///   with the same capacity by a hasher with the same types, scheme and flags (multimap, resizable), and only hashers
 ///   have written it since; or it is a copy of such a table, or TRM_HASH_OPERATION_REHASH has written it. The same
 ///   holds for source and its capacity.
-TrmResult trmCmdHash(VkCommandBuffer commandBuffer,
-                     TrmHasher hasher,
-                     const struct TrmHashInfo *info);
+TrmResult trmCmdHash(VkCommandBuffer commandBuffer, TrmHasher hasher, const struct TrmHashInfo *info);
 
 /// Returns the bytes of scratch that trmCmdBatch() needs for these infos. The result depends on their handles and
 /// maximum counts. Addresses and info->scratch are ignored.

@@ -191,9 +191,9 @@ pub unsafe extern "C" fn trmGetHasherTimestampCount(
 ///   scratch. TRM_HASH_OPERATION_FIND_OR_INSERT is an insertion and a search, TRM_HASH_OPERATION_REHASH an export,
 ///   clearing and an insertion, TRM_HASH_OPERATION_RESIZE the same behind a dispatch that decides, and
 ///   TRM_HASH_OPERATION_ERASE_IF an export and an erasure. TRM_HASH_OPERATION_MIXED is a search, a sort by numbers that
-///   identify keys, five dispatches around it, an erasure and an assignment, which need no sort; for keys of more than 8
-///   bytes, it also fills words of scratch. Otherwise the hashes of the keys, a sort by their first bits, and two more,
-///   with barriers between them. Changes of TRM_HASH_SCHEME_LINEAR tables are one to three dispatches. With
+///   identify keys, five dispatches around it, an erasure and an assignment, which need no sort; for keys of more than
+///   8 bytes, it also fills words of scratch. Otherwise the hashes of the keys, a sort by their first bits, and two
+///   more, with barriers between them. Changes of TRM_HASH_SCHEME_LINEAR tables are one to three dispatches. With
 ///   TRM_HASHER_CREATE_STENCIL_BIT, and in a mixed batch, changes have three dispatches before these. Timestamps and
 ///   labels if requested.
 /// - First access: COMPUTE_SHADER, SHADER_STORAGE_READ on keys, on values that are read, on counts, on opcodes, on the
