@@ -3,7 +3,9 @@
 use super::linear::LinearSlots;
 use super::opcodes::Opcodes;
 use super::stencil::Stencil;
-use super::table::{Entries, SLICE_SLOTS, Shape, Table, Words, entry_count, key_of_hash, reserved_key, twin};
+use super::table::{
+    Entries, SLICE_SLOTS, Shape, Table, Words, entry_count, key_of_hash, key_of_second_hash, reserved_key, twin,
+};
 use crate::items::{Stream, value_size};
 use crate::keys::words;
 use crate::primitive::{Ask, CountAt};
@@ -169,6 +171,9 @@ fn draw_hashes(shape: &Shape, count: usize, random: &mut Random) -> Vec<u32> {
     (0..count).map(|index| base.wrapping_add(u32::try_from(index).unwrap_or(0) << shift)).collect()
 }
 
+/// Most keys with a common second hash: each one is compared with all others.
+const MOST_WITH_A_SECOND_HASH: usize = 1 << 11;
+
 /// Keys from which those of the table and of the batch are drawn. Some may be equal.
 fn draw_keys(info: &HasherInfo, shape: &Shape, ask: &Ask, count: usize) -> Vec<Words> {
     let (mut random, words) = (ask.stream(Stream::Buckets), shape.key_words);
@@ -177,6 +182,11 @@ fn draw_keys(info: &HasherInfo, shape: &Shape, ask: &Ask, count: usize) -> Vec<W
         bytes.chunks_exact(4 * words).map(|key| key.chunks_exact(4).map(word).collect()).collect()
     };
     let mut keys = match random.below(4) {
+        0 if words > 2 && count <= MOST_WITH_A_SECOND_HASH && random.chance(1, 3) => {
+            let hash = random.word();
+            let mut others = || -> Words { (1..words).map(|_| random.word()).collect() };
+            (0..count).map(|_| key_of_second_hash(&others(), hash)).collect()
+        }
         0 => {
             // Of keys of two words, the first word given becomes the second hash. If all keys share it, they share
             // their fingerprint, and keys of one home share their path.

@@ -80,9 +80,13 @@ pub(super) fn twin(key: &[u32]) -> Words {
     if key.len() == 2 {
         return key_of_hash(&[second], first ^ (1 << 31));
     }
-    let words = &key[..key.len() - 1];
-    let so_far = words.iter().fold(SEEDS[0], |h, word| mix(h ^ word));
-    [words, &[unmix(second) ^ so_far]].concat()
+    key_of_second_hash(&key[..key.len() - 1], second)
+}
+
+/// As [`key_of_hash`], with this second hash. Not for keys of two words.
+pub(super) fn key_of_second_hash(first_words: &[u32], hash: u32) -> Words {
+    let so_far = first_words.iter().fold(SEEDS[0], |h, word| mix(h ^ word));
+    [first_words, &[unmix(hash) ^ so_far]].concat()
 }
 
 /// The number of a reserved key: 0 for all ones, 1 for all ones but the last bit of the last word. None for other keys.
@@ -351,6 +355,7 @@ mod tests {
         assert!([0, 1, 77, 0x1234_5678, u32::MAX].into_iter().all(|h| mix(unmix(h)) == h));
         let key = key_of_hash(&[5, 6, 7], 0x1234);
         assert_eq!(hashes(&key)[0], 0x1234);
+        assert_eq!(hashes(&key_of_second_hash(&[5, 6, 7], 0x1234))[1], 0x1234);
         for key in [key_of_hash(&[7], 0x1234), key_of_hash(&[], 0x1234)] {
             assert_eq!(hashes(&key)[0], 0x1234);
         }
