@@ -29,7 +29,8 @@ pub(crate) fn every_format() {
             continue;
         }
         let context = context(setup);
-        let types = all_types().enumerate().filter(|(i, _)| is_shared_here(*i) || *i == 2 && !brief());
+        let is_shared = |i: usize| is_shared_here(i) && (!very_brief() || i % 2 == 0);
+        let types = all_types().enumerate().filter(|(i, _)| is_shared(*i) || *i == 2 && !brief());
         for (i, (_, types)) in types.enumerate() {
             let mut random = Random::new(7);
             let (capacity, max_capacity) = [(6 * SLICE, 0), (6 * SLICE, 1 << 18), (SLICE, SLICE)][i % 3];
