@@ -29,7 +29,7 @@ pub(crate) fn every_format() {
             continue;
         }
         let context = context(setup);
-        let is_shared = |i: usize| is_shared_here(i) && (!very_brief() || i % 2 == 0);
+        let is_shared = |i: usize| is_shared_here(i) && (!very_brief() || i.is_multiple_of(2));
         let types = all_types().enumerate().filter(|(i, _)| is_shared(*i) || *i == 2 && !brief());
         for (i, (_, types)) in types.enumerate() {
             let mut random = Random::new(7);
