@@ -24,7 +24,13 @@ layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
 #include "radix/scratch.glsl"
 #include "hash/table.glsl"
 #include "hash/batch.glsl"
-#include "hash/store_hashes.glsl"
+
+// The first hash is the last word of two: batches are sorted by its first bits.
+void store_hashes(uint index, uint first, uint second) {
+    Words hashes = Words(advance(scratch_part(args.hashes), bytes_of(index, HASH_WORDS * 4)));
+    if (HASH_WORDS == 2) hashes.v[0] = second;
+    hashes.v[HASH_WORDS - 1] = first;
+}
 
 void main() {
     uint count = batch_count();

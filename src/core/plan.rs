@@ -270,6 +270,12 @@ impl<'a> Plan<'a> {
         self.is_full |= self.uploads.try_push(Upload { content, level, offset, resource }).is_err();
     }
 
+    /// Adds a transfer of zeros to a resource in scratch, as [`Self::add_upload`].
+    #[cfg_attr(not(feature = "default"), allow(dead_code, reason = "each primitive uses a part of it"))]
+    pub(crate) fn add_clear(&mut self, range: Range, scratch: u64, resource: usize) {
+        self.add_upload(Content::Zeros(range.size), range.address.wrapping_sub(scratch), resource);
+    }
+
     /// The index of a variant, which is added unless the plan has it.
     pub(crate) fn add_variant(&mut self, variant: &Variant) -> u8 {
         let known = self.variants.iter().position(|known| known == variant);

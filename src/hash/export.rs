@@ -4,7 +4,7 @@ use super::hasher::HashInfo;
 use super::steps::{Steps, WORD, set, word};
 use crate::Result;
 use crate::core::memory::Range;
-use crate::core::plan::{Content, Groups, Plan, Resources};
+use crate::core::plan::{Groups, Plan, Resources};
 use crate::core::primitive::PlanSource;
 use crate::core::scratch::Layout;
 use crate::kernels::Kernel;
@@ -69,7 +69,7 @@ impl Export<'_> {
             cursor: steps.part_number(cursor.address),
         };
         let resource = plan.add_resource("cursor", *cursor);
-        plan.add_upload(Content::Zeros(WORD), cursor.address.wrapping_sub(steps.scratch), resource);
+        plan.add_clear(*cursor, steps.scratch, resource);
         let cursor = Resources::of(&[resource]);
         let reads = set(plan, &[steps.table()]).union(cursor);
         let results = set(plan, &[("counts_out", word(problem.count_out)), steps.statuses()]);

@@ -13,7 +13,7 @@ use super::planner::{Group, HashPlanner};
 use super::steps::{STREAMED_ITEMS, Steps, WORD, set};
 use crate::Result;
 use crate::core::memory::Range;
-use crate::core::plan::{Content, Plan, Resources};
+use crate::core::plan::{Plan, Resources};
 use crate::core::primitive::PlanSource;
 use crate::core::scratch::{Layout, part_number};
 use crate::kernels::Kernel;
@@ -173,8 +173,7 @@ impl Changes<'_> {
         let mut slots = Resources::default();
         if has_slots(batch) {
             let resource = plan.add_resource("slots", parts.slots);
-            let offset = parts.slots.address.wrapping_sub(batch.scratch);
-            plan.add_upload(Content::Zeros(parts.slots.size), offset, resource);
+            plan.add_clear(parts.slots, batch.scratch, resource);
             slots = Resources::of(&[resource]);
         }
         let reads = set(plan, &[batch.keys(), batch.counts(), ("opcodes", *opcodes)]).union(slots);

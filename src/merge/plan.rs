@@ -561,8 +561,7 @@ impl PlanSource for MergeTable<'_> {
                 }
                 Algorithm::Update => {
                     if let Some(resource) = tile_prefixes.iter().next() {
-                        let zeros = Content::Zeros(self.tile_prefixes.size);
-                        plan.add_upload(zeros, self.tile_prefixes.address.wrapping_sub(self.scratch), resource);
+                        plan.add_clear(self.tile_prefixes, self.scratch, resource);
                     }
                     self.add_search(plan, &of, Kernel::MergeCoRanks, [searched, co_ranks]);
                     let reads = parameters.union(marks).union(marked_values).union(tile_prefixes);

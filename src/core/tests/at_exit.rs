@@ -4,16 +4,13 @@ use std::sync::{Mutex, PoisonError};
 
 static CLOSING: Mutex<Vec<fn()>> = Mutex::new(Vec::new());
 
-/// Calls `close` when the process exits, before all exit handlers.
+/// Calls `close` when the process exits, before all exit handlers; as often as this was called.
 ///
 /// The validation layer frees its state in exit handlers, and aborts if a device outlives that state. It registers some
 /// of them late, on the first use of a feature, so a handler of ours could come after them. Destructors of the main
 /// thread's variables come before all handlers.
 pub(crate) fn at_exit(close: fn()) {
-    let mut closing = CLOSING.lock().unwrap_or_else(PoisonError::into_inner);
-    if !closing.iter().any(|known| std::ptr::fn_addr_eq(*known, close)) {
-        closing.push(close);
-    }
+    CLOSING.lock().unwrap_or_else(PoisonError::into_inner).push(close);
 }
 
 struct CloseAll;
