@@ -160,9 +160,20 @@ impl Field {
     fn word(self, item: u64, word: u64, n: u32) -> u32 {
         let words = u64::from(self.size / 4);
         if words > 2 {
-            return low_word(self.number(item * words + word, u64::from(n) * words));
+            let (field, item) = self.numbered(item);
+            return low_word(field.number(item * words + word, u64::from(n) * words));
         }
         low_word(self.number(item, n.into()) >> (32 * word))
+    }
+
+    /// An item of numbered keys as the same one of [`Keys::Distinct`] from 0 on.
+    fn numbered(self, item: u64) -> (Self, u64) {
+        let number = match self.content {
+            Content::Keys(Keys::Distinct(first)) => u64::from(first) + item,
+            Content::Keys(Keys::Shuffled(of)) => shuffled(low_word(item), of).into(),
+            _ => return (self, item),
+        };
+        (Self { content: Content::Keys(Keys::Distinct(0)), ..self }, number)
     }
 
     /// Item `i` of `n` in the low bits. Bits above the field's size are unused.
@@ -228,7 +239,7 @@ pub(crate) fn shuffled(i: u32, of: u32) -> u32 {
     low_word(u64::from(i) * SHUFFLE % u64::from(of))
 }
 
-/// Key number `i` of `size` bytes, 4 or 8. Different numbers have different keys: both functions are bijections. For 32
+/// Key number `i` of `size` bytes, 4 or 8, or a word of a longer one. Different numbers have different keys: both functions are bijections. For 32
 /// bits, a function of Wellons, "Prospecting for hash functions", 2018.
 fn distinct(i: u64, size: u32) -> u64 {
     if size != 4 {
@@ -403,7 +414,7 @@ mod tests {
             keys.sort();
             keys
         };
-        for size in [4, 8] {
+        for size in [4, 8, 12] {
             let all = keys_of(Keys::Distinct(0), size, 2000);
             assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "{size} bytes");
             let [first, others] = [0, 1000].map(|first| keys_of(Keys::Distinct(first), size, 1000));

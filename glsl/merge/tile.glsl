@@ -3,6 +3,8 @@
 // The includer defines ITEMS, TILE = THREADS * ITEMS, the most items of a workgroup, and STAGES_VALUES: whether values,
 // of one word, are loaded together with the keys.
 
+#include "core/pairs.glsl"
+
 // Words of the keys of a thread.
 const uint ITEMS_WORDS = ITEMS * KEY_WORDS;
 // Words of a value. 1 without values: code that is never executed divides by it.
@@ -51,15 +53,34 @@ Source source_of(OutputTile tile, uvec2 a, uvec2 b, uint stride) {
     return source;
 }
 
-// Words of keys that a thread loads at once. More than 16 are loaded in batches of at most 12: all of them would take
-// more registers. (A loop over a single batch took more registers as well.)
-const uint BATCHES = ITEMS_WORDS <= 16 ? 1 : (ITEMS_WORDS + 11) / 12;
-const uint LOADS = (ITEMS_WORDS + BATCHES - 1) / BATCHES;
+// Whether keys are loaded and stored as pairs of words, if their arrays are aligned to 8 bytes.
+const bool HAS_PAIRS = KEY_WORDS == 2 && KEY_STRIDE == 2;
+
+bool is_aligned(uvec2 array) { return (array.x & 4) == 0; }
+
+// Words of keys that a thread loads at once. More than 16 are loaded in batches of at most 12, or of 8 pairs: all of
+// them would take more registers. (A loop over a single batch took more registers as well.)
+const uint MOST_LOADS = HAS_PAIRS ? 16 : 12;
+const uint BATCHES = ITEMS_WORDS <= 16 ? 1 : (ITEMS_WORDS + MOST_LOADS - 1) / MOST_LOADS;
+const uint STEP = HAS_PAIRS ? 2 : 1;
+const uint LOADS = (ITEMS_WORDS / STEP + BATCHES - 1) / BATCHES * STEP;
+
+// Returns which word of the tile's keys is word k of a batch.
+uint word_of(uint first, uint k) { return (first + k / STEP * STEP) * THREADS + thread_id() * STEP + k % STEP; }
 
 // Loads a batch of the words of a tile's keys from device memory, from word `first` of each thread on.
 void load_words(OutputTile tile, Source source, uint first, out uint words[LOADS]) {
+    if (HAS_PAIRS && is_aligned(source.a) && is_aligned(source.b)) {
+        [[unroll]] for (uint k = 0; k < LOADS / 2; ++k) {
+            uint position = min((first / 2 + k) * THREADS + thread_id(), tile.items - 1);
+            uvec2 pair = Pairs(position < tile.items_a ? source.a : source.b).v[position];
+            words[2 * k] = pair.x;
+            words[2 * k + 1] = pair.y;
+        }
+        return;
+    }
     [[unroll]] for (uint k = 0; k < LOADS; ++k) {
-        uint word = (first + k) * THREADS + thread_id();
+        uint word = word_of(first, k);
         uint position = min(word / KEY_WORDS, tile.items - 1);
         Words from = Words(position < tile.items_a ? source.a : source.b);
         words[k] = from.v[position * KEY_STRIDE + word % KEY_WORDS];
@@ -69,7 +90,7 @@ void load_words(OutputTile tile, Source source, uint first, out uint words[LOADS
 // Stores a batch into shared memory.
 void stage_words(OutputTile tile, uint first, uint words[LOADS]) {
     [[unroll]] for (uint k = 0; k < LOADS; ++k) {
-        uint word = (first + k) * THREADS + thread_id();
+        uint word = word_of(first, k);
         uint position = word / KEY_WORDS;
         if (position < tile.items) sh_words[word % KEY_WORDS * ROW_WORDS + position] = words[k];
     }
@@ -130,7 +151,17 @@ uvec2 target_of(OutputTile tile, uvec2 array, uint stride) { return advance(arra
 
 // Copies the keys of the tile's items in the output, with coalesced accesses.
 void store_keys(OutputTile tile) {
-    Words target = Words(target_of(tile, problem_keys_out(tile.problem), KEY_STRIDE));
+    uvec2 address = target_of(tile, problem_keys_out(tile.problem), KEY_STRIDE);
+    if (HAS_PAIRS && is_aligned(address)) {
+        [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
+            uint item = k * THREADS + thread_id();
+            if (item >= tile.items) continue;
+            uint position = VALUE_WORDS == 0 ? item : sh_positions[item];
+            Pairs(address).v[item] = uvec2(sh_words[position], sh_words[(KEY_WORDS - 1) * ROW_WORDS + position]);
+        }
+        return;
+    }
+    Words target = Words(address);
     [[unroll]] for (uint k = 0; k < ITEMS_WORDS; ++k) {
         uint word = k * THREADS + thread_id();
         uint item = word / KEY_WORDS;

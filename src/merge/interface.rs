@@ -142,11 +142,11 @@ shared_structs! {
 pub const COMPARATOR: UserFunction = user_function! {
     "trm_less", "merges",
     "merge/detailed_tiles.comp"
-    "core/extensions.glsl" "core/memory.glsl" "core/subgroup.glsl" "merge/comes_after.glsl" "merge/compare.glsl"
-    "merge/details.glsl" "merge/find_tile.glsl" "merge/marks.glsl" "merge/path.glsl" "merge/search.glsl"
-    "merge/segments.glsl" "merge/sequences.glsl" "merge/status.glsl" "merge/tile.glsl" "merge/user.glsl"
-    "merge/user_order.glsl" "radix/keys.glsl" "radix/problem.glsl" "radix/scratch.glsl" "radix/user_data.glsl"
-    "radix/user_key.glsl"
+    "core/extensions.glsl" "core/memory.glsl" "core/pairs.glsl" "core/subgroup.glsl" "merge/comes_after.glsl"
+    "merge/compare.glsl" "merge/details.glsl" "merge/find_tile.glsl" "merge/marks.glsl" "merge/path.glsl"
+    "merge/search.glsl" "merge/segments.glsl" "merge/sequences.glsl" "merge/status.glsl" "merge/tile.glsl"
+    "merge/user.glsl" "merge/user_order.glsl" "radix/keys.glsl" "radix/problem.glsl" "radix/scratch.glsl"
+    "radix/user_data.glsl" "radix/user_key.glsl"
 };
 
 /// The user-defined functions of this folder.

@@ -28,6 +28,8 @@ const CLEARED: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 27];
 const KEYS: HasherInfo = HasherInfo::keys();
 const PAIRS: HasherInfo = HasherInfo::pairs();
 const LONG: HasherInfo = HasherInfo { key: KeyType::U64, value: ValueType::Bytes(8), ..KEYS };
+/// Keys that hashes do not identify.
+const LONGER: HasherInfo = HasherInfo { key: KeyType::U32x3, value: ValueType::Bytes(4), ..KEYS };
 
 pub(super) fn families() -> Vec<Family> {
     let mut families = Vec::new();
@@ -47,6 +49,11 @@ pub(super) fn families() -> Vec<Family> {
         Family::new("hash_export_load80", at_80(Action::Export), SIZES),
         Family::new("hash_clear", Hashing::new(PAIRS, Action::Clear), CLEARED),
     ]);
+    for (items, info) in [("u64", LONG), ("u32x3", LONGER)] {
+        let work = Hashing::new(info, Action::Mixed).load(80);
+        families.push(Family::new(format!("hash_mixed_{items}_load80"), work, LONG_SIZES));
+    }
+    families.push(Family::new("hash_insert_u32x3_load80", Hashing::new(LONGER, Action::Insert).load(80), LONG_SIZES));
     families.push(Family::new("hash_statistics_load80", at_80(Action::Statistics), SIZES));
     families.extend(linear());
     families.extend(composed("", PAIRS, SIZES, LOADS[1].1));
