@@ -56,8 +56,8 @@ impl Settings {
                 fan: 16,
                 keys: Shapes::new((192, 15), (128, 15), 1 << 22),
                 pairs: Shapes::new((128, 9), (128, 9), 1 << 21),
-                long: Shapes::new((128, 31), (128, 15), 1 << 20),
-                long_pairs: Shapes::new((128, 15), (128, 15), 1 << 20),
+                long: Shapes::new((128, 31), (128, 15), 1 << 21),
+                long_pairs: Shapes::new((128, 15), (128, 15), 1 << 21),
             };
         }
         // With 256 threads and emulated subgroups, at most 15.4 KiB of shared memory.
