@@ -239,8 +239,8 @@ pub(crate) fn shuffled(i: u32, of: u32) -> u32 {
     low_word(u64::from(i) * SHUFFLE % u64::from(of))
 }
 
-/// Key number `i` of `size` bytes, 4 or 8, or a word of a longer one. Different numbers have different keys: both functions are bijections. For 32
-/// bits, a function of Wellons, "Prospecting for hash functions", 2018.
+/// Key number `i` of `size` bytes, 4 or 8, or a word of a longer one. Different numbers have different keys: both
+/// functions are bijections. For 32 bits, a function of Wellons, "Prospecting for hash functions", 2018.
 fn distinct(i: u64, size: u32) -> u64 {
     if size != 4 {
         return draw(i, KEYS);
