@@ -4,6 +4,8 @@ use anyhow::Context as _;
 use ash::vk;
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use trommel::host::{Context, ContextInfo, Validation};
 use trommel::kernels::Variant;
@@ -43,6 +45,8 @@ pub struct Machine {
     patience: Duration,
     /// How long submissions have run since it was last asked for.
     device_time: Duration,
+    /// Whether a submission is waited for.
+    is_waiting: Arc<AtomicBool>,
     /// Nothing is destroyed once the device hangs.
     broken: bool,
     /// The library with the profiles used last; the first one stays.
@@ -99,8 +103,8 @@ impl Machine {
             (queue, pool, commands, vk.create_fence(&vk::FenceCreateInfo::default(), None)?)
         };
         let patience =
-            opening.patience.unwrap_or(Duration::from_secs(if context.device().facts().is_cpu { 240 } else { 90 }));
-        let (arena, staging, libraries, variants) = Default::default();
+            opening.patience.unwrap_or(Duration::from_secs(if context.device().facts().is_cpu { 240 } else { 60 }));
+        let (arena, staging, libraries, variants, is_waiting) = Default::default();
         Ok(Self {
             vk,
             queue,
@@ -111,6 +115,7 @@ impl Machine {
             staging,
             patience,
             device_time: Duration::ZERO,
+            is_waiting,
             broken: false,
             libraries,
             variants,
@@ -122,6 +127,11 @@ impl Machine {
     /// Returns how long submissions have run on the device since the last call.
     pub fn take_device_time(&mut self) -> Duration {
         std::mem::take(&mut self.device_time)
+    }
+
+    /// Whether a submission is waited for, for other threads.
+    pub fn is_waiting(&self) -> Arc<AtomicBool> {
+        self.is_waiting.clone()
     }
 
     /// How long a submission may take.
@@ -301,8 +311,10 @@ impl Machine {
         };
         let started = Instant::now();
         let nanoseconds = u64::try_from(self.patience.as_nanos()).unwrap_or(u64::MAX);
+        self.is_waiting.store(true, Ordering::Relaxed);
         // SAFETY: the fence is the one submitted.
         let waited = submitted.and_then(|()| unsafe { vk.wait_for_fences(&[self.fence], true, nanoseconds) });
+        self.is_waiting.store(false, Ordering::Relaxed);
         self.device_time += started.elapsed();
         let end = match waited {
             Ok(()) => End::Done,

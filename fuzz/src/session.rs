@@ -3,9 +3,10 @@
 use crate::args::Args;
 use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use trommel_fuzz::kind::{Kind, Live, MANY_ITEMS, Scope};
@@ -26,14 +27,35 @@ const AGAIN: u32 = 10;
 /// How long a worker may take for a kind's handles or for a submission, besides what the device may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// After how long a worker is reported as slow.
+/// After how long a worker is reported as slow, and again each time that it has taken twice as long.
 const SLOW: Duration = Duration::from_secs(15);
 
 /// How often the numbers so far are printed: a run that is killed says this much.
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// What a worker does, and since when. None: it has not begun, or has ended.
-type Doing = Mutex<Option<(Instant, String)>>;
+/// Since when a worker does what.
+type Task = (Instant, String);
+
+/// What a worker does.
+#[derive(Default)]
+struct Doing {
+    /// None: it has not begun, or has ended.
+    task: Mutex<Option<Task>>,
+    /// Whether it waits for a submission, once it has a device.
+    is_waiting: OnceLock<Arc<AtomicBool>>,
+}
+
+impl Doing {
+    fn begin(&self, what: String) {
+        *lock(&self.task) = Some((Instant::now(), what));
+    }
+
+    /// Where the time of a task goes.
+    fn place(&self) -> &'static str {
+        let is_waiting = self.is_waiting.get().is_some_and(|is_waiting| is_waiting.load(Ordering::Relaxed));
+        if is_waiting { "waits for the device" } else { "on the host" }
+    }
+}
 
 /// State that all workers share.
 struct Session<'a> {
@@ -113,7 +135,7 @@ impl<'a> Session<'a> {
             tally: Mutex::default(),
             errors: Mutex::default(),
             reported: Mutex::default(),
-            doing: (0..threads).map(|_| Mutex::default()).collect(),
+            doing: (0..threads).map(|_| Doing::default()).collect(),
             patience,
             shrink_time: Duration::from_secs(60),
             bar: ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner())),
@@ -124,7 +146,7 @@ impl<'a> Session<'a> {
     fn run(&self) {
         thread::scope(|scope| {
             let workers: Vec<_> = (0..self.doing.len()).map(|worker| scope.spawn(move || self.work(worker))).collect();
-            let mut reported = Vec::new();
+            let mut reported = HashMap::new();
             let mut next_line = PERIOD;
             while workers.iter().any(|worker| !worker.is_finished()) {
                 let [kinds, cases, wrong] =
@@ -148,35 +170,41 @@ impl<'a> Session<'a> {
         self.bar.finish_and_clear();
     }
 
-    /// Reports what a worker does for long, once. `reported`: what was reported before.
-    fn report_slow(&self, reported: &mut Vec<(Instant, String)>) {
-        for doing in self.doing.iter().filter_map(|doing| lock(doing).clone()) {
-            if doing.0.elapsed() >= SLOW && !reported.contains(&doing) {
-                self.bar.suspend(|| println!("slow: {}, for {} s so far", doing.1, SLOW.as_secs()));
-                reported.push(doing);
+    /// Reports what workers do for long. `reported`: the time that was last reported of a task.
+    fn report_slow(&self, reported: &mut HashMap<Task, Duration>) {
+        for doing in &self.doing {
+            let Some(task) = lock(&doing.task).clone() else { continue };
+            let next = reported.get(&task).map_or(SLOW, |last| *last * 2);
+            if task.0.elapsed() >= next {
+                self.bar.suspend(|| println!("slow: {}, for {} s so far, {}", task.1, next.as_secs(), doing.place()));
+                reported.insert(task, next);
             }
         }
     }
 
     /// If a worker takes too long: what all workers do.
     fn stuck(&self) -> Option<String> {
-        let all: Vec<_> = self.doing.iter().map(|doing| lock(doing).clone()).collect();
+        let tasks = self.doing.iter().filter_map(|doing| Some((lock(&doing.task).clone()?, doing.place())));
+        let all: Vec<_> = tasks.collect();
         // Failures of one submission are simplified one after the other.
         let simplified = if self.args.no_shrink { Duration::ZERO } else { self.shrink_time * MOST_SHRUNK };
         let patience = self.patience + PATIENCE + simplified;
-        if all.iter().flatten().all(|(since, _)| since.elapsed() < patience) {
+        if all.iter().all(|((since, _), _)| since.elapsed() < patience) {
             return None;
         }
-        let lines =
-            all.iter().flatten().map(|(since, what)| format!("STUCK {what}, for {} s\n", since.elapsed().as_secs()));
-        Some(lines.collect())
+        let line = |((since, what), place): &(Task, &str)| {
+            format!("STUCK {what}, for {} s, {place}\n", since.elapsed().as_secs())
+        };
+        Some(all.iter().map(line).collect())
     }
 
     /// Runs one worker on its own device: kind after kind until the run is over, or the kind of the command line.
     fn work(&self, worker: usize) {
         let doing = &self.doing[worker];
         let work = || -> Result<()> {
-            let mut tester = Tester::new(&self.scope, Machine::open(&self.opening)?, self.args.plant);
+            let machine = Machine::open(&self.opening)?;
+            let _ = doing.is_waiting.set(machine.is_waiting());
+            let mut tester = Tester::new(&self.scope, machine, self.args.plant);
             let mut tally = Tally::default();
             while !self.is_over() {
                 let number = self.next_kind.fetch_add(1, Ordering::Relaxed);
@@ -188,6 +216,8 @@ impl<'a> Session<'a> {
             }
             tally.variants = tester.machine.variants();
             lock(&self.tally).add(&tally);
+            doing.begin("closing a device".into());
+            drop(tester);
             Ok(())
         };
         let ended =
@@ -198,7 +228,7 @@ impl<'a> Session<'a> {
             lock(&self.errors).push(format!("{error:#}"));
             self.stop.store(true, Ordering::Relaxed);
         }
-        *lock(doing) = None;
+        *lock(&doing.task) = None;
     }
 
     fn is_over(&self) -> bool {
@@ -208,8 +238,7 @@ impl<'a> Session<'a> {
     }
 
     fn kind(&self, tester: &mut Tester<'_>, (doing, number): (&Doing, u64), tally: &mut Tally) -> Result<()> {
-        let begin = |what: String| *lock(doing) = Some((Instant::now(), what));
-        begin(format!("drawing kind {number}"));
+        doing.begin(format!("drawing kind {number}"));
         let kind = Kind::draw(&self.scope, number, &tester.machine)?;
         let live = kind.live(&self.scope, &tester.machine)?;
         tally.kinds += 1;
@@ -227,10 +256,10 @@ impl<'a> Session<'a> {
         let mut again = (0..self.args.repeat.max(1)).flat_map(|_| &submissions).take_while(|_| !self.is_over());
         let done = again.try_for_each(|submission| {
             let [first, last] = ends(submission);
-            begin(format!("executing kind {number}, cases {first} to {last}"));
+            doing.begin(format!("executing kind {number}, cases {first} to {last}"));
             self.submission(tester, (number, &kind, &live), submission, tally)
         });
-        begin(format!("ending kind {number}"));
+        doing.begin(format!("ending kind {number}"));
         tester.machine.retire(&live.device);
         done
     }
@@ -384,13 +413,14 @@ mod tests {
     fn a_stuck_worker_is_named() {
         let args = args("--seed 5 --no-shrink");
         let session = Session { patience: Duration::ZERO, ..Session::new(&args).unwrap() };
-        let begun =
-            |ago| *lock(&session.doing[0]) = Instant::now().checked_sub(ago).map(|since| (since, "waiting".into()));
+        let begun = |ago| {
+            *lock(&session.doing[0].task) = Instant::now().checked_sub(ago).map(|since| (since, "waiting".into()))
+        };
         assert_eq!(session.stuck(), None, "it has not begun");
         begun(PATIENCE - Duration::from_secs(30));
         assert_eq!(session.stuck(), None, "it may take so long");
         begun(PATIENCE + Duration::from_secs(1));
-        assert_eq!(session.stuck().as_deref(), Some("STUCK waiting, for 61 s\n"));
+        assert_eq!(session.stuck().as_deref(), Some("STUCK waiting, for 61 s, on the host\n"));
     }
 
     #[test]
