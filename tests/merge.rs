@@ -79,6 +79,7 @@ fn main() -> ExitCode {
         results::every_format,
         results::methods_for_comparison,
         results::sizes,
+        results::keys_in_any_place,
         results::skewed_sequences,
         results::all_distributions,
         results::counts_on_the_device,

@@ -160,14 +160,15 @@ impl Field {
     fn word(self, item: u64, word: u64, n: u32) -> u32 {
         let words = u64::from(self.size / 4);
         if words > 2 {
-            let (field, item) = self.numbered(item);
+            let (field, item) = self.by_number(item);
             return low_word(field.number(item * words + word, u64::from(n) * words));
         }
         low_word(self.number(item, n.into()) >> (32 * word))
     }
 
-    /// An item of numbered keys as the same one of [`Keys::Distinct`] from 0 on.
-    fn numbered(self, item: u64) -> (Self, u64) {
+    /// Returns the field of all numbered keys in order, and the number that the key of this item has there. Other
+    /// fields and items stay as they are.
+    fn by_number(self, item: u64) -> (Self, u64) {
         let number = match self.content {
             Content::Keys(Keys::Distinct(first)) => u64::from(first) + item,
             Content::Keys(Keys::Shuffled(of)) => shuffled(low_word(item), of).into(),
@@ -239,8 +240,9 @@ pub(crate) fn shuffled(i: u32, of: u32) -> u32 {
     low_word(u64::from(i) * SHUFFLE % u64::from(of))
 }
 
-/// Key number `i` of `size` bytes, 4 or 8, or a word of a longer one. Different numbers have different keys: both
-/// functions are bijections. For 32 bits, a function of Wellons, "Prospecting for hash functions", 2018.
+/// Key number `i` of `size` bytes, 4 or 8. Different numbers have different keys: both functions are bijections. For 32
+/// bits, a function of Wellons, "Prospecting for hash functions", 2018. Words of longer keys are the lower halves of
+/// keys of 8 bytes: these keys differ with near certainty.
 fn distinct(i: u64, size: u32) -> u64 {
     if size != 4 {
         return draw(i, KEYS);

@@ -33,10 +33,10 @@ const SLOW: Duration = Duration::from_secs(15);
 /// How often the numbers so far are printed: a run that is killed says this much.
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// Since when a worker does what.
+/// Begin and description of a task.
 type Task = (Instant, String);
 
-/// What a worker does.
+/// The present task of a worker.
 #[derive(Default)]
 struct Doing {
     /// None: it has not begun, or has ended.
@@ -50,7 +50,7 @@ impl Doing {
         *lock(&self.task) = Some((Instant::now(), what));
     }
 
-    /// Where the time of a task goes.
+    /// Where the task is at this moment.
     fn place(&self) -> &'static str {
         let is_waiting = self.is_waiting.get().is_some_and(|is_waiting| is_waiting.load(Ordering::Relaxed));
         if is_waiting { "waits for the device" } else { "on the host" }
@@ -170,7 +170,7 @@ impl<'a> Session<'a> {
         self.bar.finish_and_clear();
     }
 
-    /// Reports what workers do for long. `reported`: the time that was last reported of a task.
+    /// Reports tasks that take long. `reported`: the time that was last reported of a task.
     fn report_slow(&self, reported: &mut HashMap<Task, Duration>) {
         for doing in &self.doing {
             let Some(task) = lock(&doing.task).clone() else { continue };

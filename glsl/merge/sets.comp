@@ -134,18 +134,19 @@ uint find_items(OutputTile tile, out uint mask[MASK_WORDS], out uint held[ALL_HE
     }
 
     // 3. Take one item after the other. Before the copies of a key in B, all those in A have been taken.
-    uint last_a[KEY_WORDS];
-    if (PAIRS_B && KEY_WORDS > 1) load_item(max(a_next, 1) - 1, last_a);
+    uint previous_a[KEY_WORDS];
+    if (PAIRS_B && KEY_WORDS > 1) load_item(max(a_next, 1) - 1, previous_a);
     [[unroll]] for (uint w = 0; w < MASK_WORDS; ++w) mask[w] = 0;
     [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
         bool takes_b = takes_from_b(a_next < end_a, b_next < end_b, key_a, key_b);
         uint key[KEY_WORDS];
         [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = takes_b ? key_b[w] : key_a[w];
-        // Copy i of a key is in a pair if the other sequence has more than i copies. Registers have the first one that
-        // is tested: the next item of B, or the last one of A. But a load of one word takes less time than the branch.
+        // Copy i of a key is in a pair if the other sequence has more than i copies. The item that shows it for copy 0
+        // is in registers: the next one of B, or the previous one of A. Keys of one word are loaded all the same: the
+        // branch took 2 % more time.
         bool of_b = PAIRS_B && takes_b;
         uint other[KEY_WORDS];
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) other[w] = of_b ? last_a[w] : key_b[w];
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) other[w] = of_b ? previous_a[w] : key_b[w];
         bool in_pair = of_b ? a_next != 0 : b_next < end_b;
         if (KEY_WORDS == 1 || copies != 0) {
             uint tested = of_b ? a_next - 1 - copies : b_next + copies;
@@ -153,7 +154,7 @@ uint find_items(OutputTile tile, out uint mask[MASK_WORDS], out uint held[ALL_HE
             load_item(min(tested, last), other);
         }
         in_pair = in_pair && are_equal(other, key);
-        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) last_a[w] = takes_b ? last_a[w] : key_a[w];
+        [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) previous_a[w] = takes_b ? previous_a[w] : key_a[w];
         if (is_in_result(takes_b, copies, in_pair)) mask[k / 32] |= 1 << k % 32;
         if (VALUE_WORDS == 0) {
             [[unroll]] for (uint w = 0; w < HELD_WORDS; ++w) held[k * HELD_WORDS + w] = key[w];

@@ -53,24 +53,27 @@ Source source_of(OutputTile tile, uvec2 a, uvec2 b, uint stride) {
     return source;
 }
 
-// Whether keys are loaded and stored as pairs of words, if their arrays are aligned to 8 bytes.
-const bool HAS_PAIRS = KEY_WORDS == 2 && KEY_STRIDE == 2;
+// Whether both words of a key are loaded or stored at once (as a vector), if its array is aligned to 8 bytes.
+const bool HAS_VECTORS = KEY_WORDS == 2 && KEY_STRIDE == 2;
 
-bool is_aligned(uvec2 array) { return (array.x & 4) == 0; }
+bool is_aligned_to_8(uvec2 array) { return (array.x & 4) == 0; }
 
-// Words of keys that a thread loads at once. More than 16 are loaded in batches of at most 12, or of 8 pairs: all of
-// them would take more registers. (A loop over a single batch took more registers as well.)
-const uint MOST_LOADS = HAS_PAIRS ? 16 : 12;
+// Words of keys that a thread loads before it stores the first. If it has more than 16, these are loaded in batches of
+// at most 12 single words or 8 vectors: all at once took more registers. (So did a loop over a single batch.)
+const uint MOST_LOADS = HAS_VECTORS ? 16 : 12;
 const uint BATCHES = ITEMS_WORDS <= 16 ? 1 : (ITEMS_WORDS + MOST_LOADS - 1) / MOST_LOADS;
-const uint STEP = HAS_PAIRS ? 2 : 1;
-const uint LOADS = (ITEMS_WORDS / STEP + BATCHES - 1) / BATCHES * STEP;
+const uint VECTOR_WORDS = HAS_VECTORS ? 2 : 1;
+const uint LOADS = (ITEMS_WORDS / VECTOR_WORDS + BATCHES - 1) / BATCHES * VECTOR_WORDS;
 
-// Returns which word of the tile's keys is word k of a batch.
-uint word_of(uint first, uint k) { return (first + k / STEP * STEP) * THREADS + thread_id() * STEP + k % STEP; }
+// Returns the number, among the words of the tile's keys, of word k of this thread's batch. `first`: words of a thread
+// in earlier batches.
+uint word_of(uint first, uint k) {
+    return (first + k / VECTOR_WORDS * VECTOR_WORDS) * THREADS + thread_id() * VECTOR_WORDS + k % VECTOR_WORDS;
+}
 
 // Loads a batch of the words of a tile's keys from device memory, from word `first` of each thread on.
 void load_words(OutputTile tile, Source source, uint first, out uint words[LOADS]) {
-    if (HAS_PAIRS && is_aligned(source.a) && is_aligned(source.b)) {
+    if (HAS_VECTORS && is_aligned_to_8(source.a) && is_aligned_to_8(source.b)) {
         [[unroll]] for (uint k = 0; k < LOADS / 2; ++k) {
             uint position = min((first / 2 + k) * THREADS + thread_id(), tile.items - 1);
             uvec2 pair = Pairs(position < tile.items_a ? source.a : source.b).v[position];
@@ -152,7 +155,7 @@ uvec2 target_of(OutputTile tile, uvec2 array, uint stride) { return advance(arra
 // Copies the keys of the tile's items in the output, with coalesced accesses.
 void store_keys(OutputTile tile) {
     uvec2 address = target_of(tile, problem_keys_out(tile.problem), KEY_STRIDE);
-    if (HAS_PAIRS && is_aligned(address)) {
+    if (HAS_VECTORS && is_aligned_to_8(address)) {
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             uint item = k * THREADS + thread_id();
             if (item >= tile.items) continue;

@@ -54,10 +54,13 @@ struct Region {
 
 impl Image {
     /// Appends a guard of some bytes or words. So an array is sometimes aligned to more than its elements require, and
-    /// sometimes not.
-    fn add_guard(&mut self, alignment: usize) {
+    /// sometimes not. `behind_8`: how many bytes behind a multiple of 8 the guard ends, if it matters.
+    fn add_guard(&mut self, alignment: usize, behind_8: Option<usize>) {
         let units = 1 + self.random.below(6) as usize;
-        let bytes = units * alignment + (alignment - self.before.len() % alignment) % alignment;
+        let mut bytes = units * alignment + (alignment - self.before.len() % alignment) % alignment;
+        if let Some(wanted) = behind_8 {
+            bytes += (8 + wanted - (self.before.len() + bytes) % 8) % 8;
+        }
         let guard = self.noise(bytes);
         self.add("guard".into(), &guard, &guard, false);
     }
@@ -77,7 +80,7 @@ impl Image {
 
     /// Appends an array after a guard.
     fn add_array(&mut self, array: &Array, problem: usize) -> Range<usize> {
-        self.add_guard(array.alignment);
+        self.add_guard(array.alignment, array.behind_8);
         let mut before = self.noise(array.len());
         array.write(&array.before, &mut before);
         let mut expected = before.clone();
@@ -108,9 +111,9 @@ impl Image {
             Poison::Fill(word) => vec![word; words],
         };
         let poisoned: Vec<u8> = poisoned.into_iter().flat_map(u32::to_le_bytes).collect();
-        self.add_guard(4);
+        self.add_guard(4, None);
         let bytes = self.add("scratch".into(), &poisoned, &poisoned, true);
-        self.add_guard(4);
+        self.add_guard(4, None);
         bytes
     }
 

@@ -19,7 +19,8 @@ pub(crate) enum Setup {
     Folded,
     /// Emulated subgroups with this number of lanes.
     Emulated(u32),
-    /// The smallest workgroups, and the device's maximum number of workgroups in x.
+    /// The smallest workgroups, and the device's maximum number of workgroups in x. In merges, threads have many words
+    /// of long keys.
     Narrow,
     /// Tiny tiles, always with a prepare pass, and long keys by prefixes up to a count of 3000.
     Prefixes,
@@ -143,7 +144,11 @@ impl Setup {
                 ranking_small(if lanes == 32 { Ranking::Verified } else { Ranking::Ballots }, merging)
             }
             Self::Narrow => {
-                Profile { max_groups_x: built_in.max_groups_x, ..profile(0, widest, &[sized(u32::MAX, widest, 2)]) }
+                let mut tiny = profile(0, widest, &[sized(u32::MAX, widest, 2)]);
+                for shapes in [&mut tiny.merge.long, &mut tiny.merge.long_pairs] {
+                    (shapes.tile.items, shapes.fused.items, shapes.fused_up_to) = (19, 19, 40 * widest);
+                }
+                Profile { max_groups_x: built_in.max_groups_x, ..tiny }
             }
             Self::Prefixes => {
                 let mut tiny = profile(0, widest, &[sized(u32::MAX, widest, 2)]);

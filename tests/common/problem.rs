@@ -40,6 +40,8 @@ pub(crate) struct Array {
     /// Name of the array, unique in the problem.
     pub(crate) role: &'static str,
     pub(crate) alignment: usize,
+    /// How many bytes behind a multiple of 8 the array begins. None: any number that the alignment allows.
+    pub(crate) behind_8: Option<usize>,
     /// Size of an item, in bytes.
     pub(crate) size: usize,
     /// Distance of neighboring items, in bytes.
@@ -58,7 +60,17 @@ impl Array {
     /// Items that are only read.
     pub(crate) fn input(role: &'static str, size: usize, items: Vec<u8>) -> Self {
         let expected = items.clone();
-        Self { role, alignment: size.min(4), size, stride: size, before: items, expected, undefined: 0, slot: None }
+        Self {
+            role,
+            alignment: size.min(4),
+            behind_8: None,
+            size,
+            stride: size,
+            before: items,
+            expected,
+            undefined: 0,
+            slot: None,
+        }
     }
 
     /// Words that are only read.

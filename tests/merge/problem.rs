@@ -35,6 +35,8 @@ pub(crate) struct Job<'a> {
     /// Whether the sequences are not sorted: the content of the outputs is undefined. Of a search: whether B is not.
     pub(crate) unsorted: bool,
     pub(crate) comparator: Option<Comparator>,
+    /// How many bytes behind a multiple of 8 the keys of A, of B and of the output begin. None: any number.
+    pub(crate) behind_8: Option<[usize; 3]>,
 }
 
 /// An item: its sequence (0: A, 1: B) and its index there.
@@ -44,8 +46,13 @@ impl<'a> Job<'a> {
     /// Sorts the keys of each sequence.
     pub(crate) fn new(merger: &'a Merger, keys: [Vec<Bits>; 2]) -> Self {
         let (counts, marks) = ([Counted::Host; 2], Vec::new());
-        let (status, segments, unsorted, comparator) = (false, None, false, None);
-        Self { merger, keys, counts, status, segments, marks, unsorted, comparator }.sorted()
+        let (status, segments, unsorted, comparator, behind_8) = (false, None, false, None, None);
+        Self { merger, keys, counts, status, segments, marks, unsorted, comparator, behind_8 }.sorted()
+    }
+
+    /// The same merge with keys in other places.
+    pub(crate) fn behind_8(self, bytes: [usize; 3]) -> Self {
+        Self { behind_8: Some(bytes), ..self }
     }
 
     fn sorted(mut self) -> Self {
@@ -388,6 +395,11 @@ impl Problem for Job<'_> {
             array.expected.copy_from_slice(&count);
             array.undefined = usize::from(self.unsorted && self.may_write_all());
             all.push(array);
+        }
+        if let Some(bytes) = self.behind_8 {
+            for (role, bytes) in ["keys a", "keys b", "keys out"].into_iter().zip(bytes) {
+                all.iter_mut().filter(|array| array.role == role).for_each(|array| array.behind_8 = Some(bytes));
+            }
         }
         all
     }

@@ -245,6 +245,58 @@ pub(crate) fn sequences_that_are_not_sorted() {
     }
 }
 
+/// Keys of two words that begin at a multiple of 8 bytes or 4 bytes behind it, of A, of B and of the output. Threads
+/// have more words of keys than they load at once. Keys of three words have no such alignment.
+pub(crate) fn keys_in_any_place() {
+    use MergeOperation::{Difference, Intersection, Merge, SymmetricDifference, Union, Update};
+    let keys = MergerInfo { key: KeyType::U64, ..MergerInfo::keys() };
+    let longer = MergerInfo { key: KeyType::U32x3, ..keys };
+    let [pairs, indices] = [ITEMS[1], ITEMS[4]].map(|items| MergerInfo { key: KeyType::I64, ..items });
+    let mergers = [
+        keys,
+        keys.operation(Intersection),
+        pairs,
+        keys.operation(Union),
+        keys.operation(SymmetricDifference),
+        keys.operation(Difference),
+        keys.operation(Update),
+        keys.segmented(),
+        longer,
+        longer.operation(Intersection),
+        longer.operation(Union),
+        indices,
+        pairs.operation(Intersection),
+    ];
+    let most = if very_brief() { 1 } else { 3 };
+    for (_, info) in mergers.into_iter().enumerate().filter(|(i, _)| *i < most || !brief() && is_shared_here(*i)) {
+        let case = Case::new(Setup::Narrow, &info);
+        let [tile, fused] = case.tile();
+        let counts = [
+            [2 * tile + 9, tile + 5],
+            [tile / 2, tile],
+            [tile, 0],
+            [0, tile + 1],
+            [1, 1],
+            [tile - 1, 2],
+            [fused, 2 * tile],
+            [7, fused + 3],
+        ];
+        let job = |number: usize| {
+            let behind_8 = [0, 1, 2].map(|array| (number >> array & 1) * 4);
+            let [a, b] = counts[(number + number / 8) % 8];
+            let job = case.draw([Keys::LowEntropy, Keys::Random][number / 8], [a, b], number as u64).behind_8(behind_8);
+            match info.operation {
+                Merge if info.segmented => job.cut([a, b].map(|n| vec![0, n as u32 / 3, n as u32]), Counted::Host),
+                Update => job.marked(vec![0x0f0f_3335; a.div_ceil(32)]),
+                _ => job,
+            }
+        };
+        let jobs: Vec<_> = (0..16).map(job).collect();
+        case.merge(&jobs, Together::Singles, 1);
+        assert_silence(&case.context);
+    }
+}
+
 /// Set operations on sets and multisets: random keys, many equal keys, runs longer than tiles, sequences that
 /// are equal, disjoint or empty; with counts on the device, alone and in batches. Sequences that are not sorted change
 /// nothing but the outputs.
