@@ -190,6 +190,7 @@ impl Bench {
                 status,
                 key_stride: input.key_stride,
                 value_stride: input.value_stride,
+                user_words: sorts.user_words,
                 ..Items::default()
             };
             let arguments = sort.arguments(&format);

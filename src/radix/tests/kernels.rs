@@ -17,7 +17,8 @@ use crate::kernels::Kernel;
 use crate::shared::{FINISH_MARGIN, FLAG_EVEN};
 use crate::sort;
 use crate::tuning::{Profile, SizedRank, ranked_chunk};
-use crate::{KeyType, Layout, Order, Placement, SorterInfo, Strategy, ValueType};
+use crate::{KeyType, Layout, Order, Placement, SortComparatorKernel, SorterInfo, Strategy, ValueType};
+use std::sync::Arc;
 
 /// One problem alone, with a host count or a device count.
 fn alone(emulated: bool, way: Way, info: SorterInfo) {
@@ -254,9 +255,14 @@ fn prefix_kernels_with_emulated_subgroups() {
 }
 
 /// Merge sorts of one run, and of runs that take one to three levels: full runs, partial runs, device counts.
-fn merged(info: SorterInfo) {
-    let without_small = |profile: Profile| profile.with_member("small", "").unwrap();
+fn merged(sorts: &Sorts) {
     let run = context(false).device().profile().plain_threads as usize;
+    let by_comparator = format!("{}:{run}x1/{run}x2", u32::MAX);
+    let tune = |profile: Profile| {
+        [("small", ""), ("by_comparator", &by_comparator)]
+            .iter()
+            .fold(profile, |profile, (member, value)| profile.with_member(member, value).unwrap())
+    };
     let counted = |seed, size: usize, count: usize| Problem::new(seed, size, Some(count as u32));
     for (levels, sizes) in [
         (0, [run - 3, run]),
@@ -274,7 +280,7 @@ fn merged(info: SorterInfo) {
         ];
         // One problem alone, then several.
         for problems in [batch[..1].to_vec(), batch] {
-            let bench = Bench::tuned(false, Way::Merging, without_small, info, problems);
+            let bench = Bench::of(false, Way::Merging, tune, sorts.clone(), problems);
             assert_eq!(bench.merging().map(|merging| merging.levels), Some(levels));
             bench.prove();
         }
@@ -325,8 +331,28 @@ fn windows_are_never_too_large() {
 fn merging_kernels() {
     for (i, info) in proven().into_iter().enumerate() {
         if always(i) || in_rotation(i) {
-            merged(info.strategy(Strategy::ReduceThenScan));
+            merged(&Sorts::new(info.strategy(Strategy::ReduceThenScan)));
         }
+    }
+}
+
+/// The same kernels in one module, with a comparator that compares some bits of the keys.
+#[test]
+fn merging_kernels_by_a_comparator() {
+    let code = include_bytes!("../../../tests/kernels/sort_masked_u32.spv");
+    let code: Arc<[u32]> = code.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
+    SortComparatorKernel::from_spirv(&code).expect("a kernel of this version");
+    let context = context(false);
+    let module = context.device().add_module(&code);
+    let infos = [
+        SorterInfo::keys(),
+        SorterInfo { placement: Placement::Preserve, ..SorterInfo::pairs() },
+        SorterInfo { value: ValueType::Bytes(20), ..SorterInfo::keys() },
+        SorterInfo { placement: Placement::DoubleBuffer, layout: Layout::Interleaved, ..SorterInfo::pairs() },
+    ];
+    for (_, info) in infos.into_iter().enumerate().filter(|(i, _)| always(*i) || in_rotation(*i)) {
+        let sorts = Sorts::new(info.strategy(Strategy::ReduceThenScan));
+        merged(&sorts.compared_by(module.number(), [1, 2, 3, 0x30f]));
     }
 }
 

@@ -47,6 +47,8 @@ pub(super) struct Sorts {
     pub(super) buckets: Vec<Buckets>,
     /// Number of the module with a comparator; 0: none.
     comparator: u64,
+    /// The words that it receives.
+    pub(super) user_words: [u32; 4],
 }
 
 /// All problems as one group, for cases with one algorithm.
@@ -117,7 +119,7 @@ impl Requests for Group<'_> {
 
 impl Sorts {
     pub(super) fn new(info: SorterInfo) -> Self {
-        Self { info, split: None, infos: Vec::new(), buckets: Vec::new(), comparator: 0 }
+        Self { info, split: None, infos: Vec::new(), buckets: Vec::new(), comparator: 0, user_words: [0; 4] }
     }
 
     /// Splits without problems. Splits that only count or rank by subgroups always use reduce-then-scan.
@@ -142,9 +144,14 @@ impl Sorts {
         Self { split: Some(split), ..Self::new(info.strategy(strategy)) }
     }
 
-    /// The same sorts by a comparator.
+    /// The same sorts by a comparator that does not exist.
     pub(super) fn compared(self) -> Self {
-        Self { comparator: 7, ..self }
+        self.compared_by(7, [0; 4])
+    }
+
+    /// The same sorts by the comparator of the module of this number, which receives these words.
+    pub(super) fn compared_by(self, comparator: u64, user_words: [u32; 4]) -> Self {
+        Self { comparator, user_words, ..self }
     }
 
     pub(super) fn function(&self) -> Option<BucketFunction> {

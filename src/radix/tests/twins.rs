@@ -63,6 +63,8 @@ pub(super) struct Twin {
     pub(super) shared: u32,
     /// Whether all planes between passes are in scratch (merge sorts).
     pub(super) merged: bool,
+    /// The bits of the first word of a key that a comparator compares.
+    compared: Option<u32>,
 }
 
 impl Twin {
@@ -108,6 +110,7 @@ impl Twin {
             totals,
             shared: 0,
             merged: false,
+            compared: (format.comparator != 0).then_some(sorts.user_words[3]),
         }
     }
 
@@ -314,6 +317,9 @@ impl Twin {
         if self.buckets.is_some() || self.by_labels.is_some() {
             let words = if self.by_labels.is_some() { 0 } else { self.format.key_words as usize };
             return self.keys[words][i].into();
+        }
+        if let Some(bits) = self.compared {
+            return (self.keys[0][i] & bits).into();
         }
         let key = self.keys.iter().rev().fold(0u128, |number, plane| number << 32 | u128::from(plane[i]));
         key >> self.format.begin_bit & u128::MAX >> (128 - (self.format.end_bit - self.format.begin_bit))
