@@ -7,6 +7,8 @@
 #[path = "merge/calls.rs"]
 mod calls;
 mod common;
+#[path = "merge/details.rs"]
+mod details;
 #[path = "merge/problem.rs"]
 mod problem;
 #[path = "merge/recording.rs"]
@@ -17,6 +19,8 @@ mod refused;
 mod results;
 #[path = "merge/roles.rs"]
 mod roles;
+#[path = "merge/sets.rs"]
+mod sets;
 #[path = "merge/several.rs"]
 mod several;
 #[path = "sort/problem.rs"]
@@ -87,11 +91,11 @@ fn main() -> ExitCode {
         results::sequences_that_are_not_sorted,
         results::random_merges,
         results::bounds,
-        results::set_operations,
-        results::sets_of_many_tiles,
-        results::unique,
-        results::segments,
-        results::updates,
+        sets::set_operations,
+        sets::sets_of_many_tiles,
+        sets::unique,
+        details::segments,
+        details::updates,
         several::every_number_of_sequences,
         several::counts_of_several_sequences,
         several::batches_of_several_sequences,

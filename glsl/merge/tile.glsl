@@ -56,8 +56,6 @@ Source source_of(OutputTile tile, uvec2 a, uvec2 b, uint stride) {
 // Whether both words of a key are loaded or stored at once (as a vector), if its array is aligned to 8 bytes.
 const bool HAS_VECTORS = KEY_WORDS == 2 && KEY_STRIDE == 2;
 
-bool is_aligned_to_8(uvec2 array) { return (array.x & 4) == 0; }
-
 // Words of keys that a thread loads before it stores the first. If it has more than 16, these are loaded in batches of
 // at most 12 single words or 8 vectors: all at once took more registers. (So did a loop over a single batch.)
 const uint MOST_LOADS = HAS_VECTORS ? 16 : 12;
@@ -73,7 +71,7 @@ uint word_of(uint first, uint k) {
 
 // Loads a batch of the words of a tile's keys from device memory, from word `first` of each thread on.
 void load_words(OutputTile tile, Source source, uint first, out uint words[LOADS]) {
-    if (HAS_VECTORS && is_aligned_to_8(source.a) && is_aligned_to_8(source.b)) {
+    if (HAS_VECTORS && is_aligned_to_pairs(source.a.x) && is_aligned_to_pairs(source.b.x)) {
         [[unroll]] for (uint k = 0; k < LOADS / 2; ++k) {
             uint position = min((first / 2 + k) * THREADS + thread_id(), tile.items - 1);
             uvec2 pair = Pairs(position < tile.items_a ? source.a : source.b).v[position];
@@ -155,7 +153,7 @@ uvec2 target_of(OutputTile tile, uvec2 array, uint stride) { return advance(arra
 // Copies the keys of the tile's items in the output, with coalesced accesses.
 void store_keys(OutputTile tile) {
     uvec2 address = target_of(tile, problem_keys_out(tile.problem), KEY_STRIDE);
-    if (HAS_VECTORS && is_aligned_to_8(address)) {
+    if (HAS_VECTORS && is_aligned_to_pairs(address.x)) {
         [[unroll]] for (uint k = 0; k < ITEMS; ++k) {
             uint item = k * THREADS + thread_id();
             if (item >= tile.items) continue;

@@ -166,7 +166,7 @@ void scatter(Tile tile, PassIo io, uint positions[POSITION_WORDS], inout uint wo
     bool decodes = io.last && !KEYS_IN_SCRATCH;
     // Decoding the low word of a float needs its top word. Then the word is scattered later, like those that follow.
     bool scatters_again = SIGN_FLIPS_LOW_WORDS && decodes && digit_word() != TOP_WORD;
-    bool pairs = stores_pairs(io) && !scatters_again && (to_keys_of(tile.problem).x & 4) == 0;
+    bool pairs = stores_pairs(io) && !scatters_again && is_aligned_to_pairs(to_keys_of(tile.problem).x);
     if (pairs) {
         scatter_pairs(tile, io, decodes, positions, valid);
     } else {
