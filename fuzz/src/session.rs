@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -57,6 +57,14 @@ impl Doing {
     }
 }
 
+/// What was printed while the workers ran.
+struct Told {
+    /// The time that was last reported of a task.
+    reported: HashMap<Task, Duration>,
+    /// After how long the numbers are printed next.
+    next_line: Duration,
+}
+
 /// State that all workers share.
 struct Session<'a> {
     args: &'a Args,
@@ -74,6 +82,10 @@ struct Session<'a> {
     reported: Mutex<Vec<String>>,
     /// Of each worker.
     doing: Vec<Doing>,
+    /// Workers that have not tested all of their cases yet.
+    working: AtomicUsize,
+    /// Workers, the first ones, that may close their device and end.
+    ending: AtomicUsize,
     /// How long a submission may take.
     patience: Duration,
     /// How long a failure is simplified.
@@ -136,6 +148,8 @@ impl<'a> Session<'a> {
             errors: Mutex::default(),
             reported: Mutex::default(),
             doing: (0..threads).map(|_| Doing::default()).collect(),
+            working: AtomicUsize::new(threads),
+            ending: AtomicUsize::new(0),
             patience,
             shrink_time: Duration::from_secs(60),
             bar: ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner())),
@@ -143,34 +157,49 @@ impl<'a> Session<'a> {
     }
 
     /// Runs all workers until the last of them ends.
+    ///
+    /// Devices are closed one after the other, after the last case, and the thread of each ends before the next is
+    /// closed: a driver (NVIDIA 580.159.04) waits forever if other threads use it or end meanwhile.
     fn run(&self) {
         thread::scope(|scope| {
             let workers: Vec<_> = (0..self.doing.len()).map(|worker| scope.spawn(move || self.work(worker))).collect();
-            let mut reported = HashMap::new();
-            let mut next_line = PERIOD;
-            while workers.iter().any(|worker| !worker.is_finished()) {
-                let [kinds, cases, wrong] =
-                    [&self.next_kind, &self.cases, &self.failures].map(|count| count.load(Ordering::Relaxed));
-                let numbers = format!("{kinds} kinds, {cases} cases, {wrong} wrong");
-                if self.started.elapsed() >= next_line {
-                    self.bar.suspend(|| println!("after {} s: {numbers}", next_line.as_secs()));
-                    next_line += PERIOD;
+            let mut told = Told { reported: HashMap::new(), next_line: PERIOD };
+            self.watch_while(&mut told, || self.working.load(Ordering::Acquire) > 0);
+            for (worker, handle) in workers.into_iter().enumerate() {
+                self.ending.store(worker + 1, Ordering::Release);
+                handle.thread().unpark();
+                self.watch_while(&mut told, || !handle.is_finished());
+                if handle.join().is_err() {
+                    lock(&self.errors).push("a worker panicked while it closed its device".into());
                 }
-                self.bar.set_message(numbers);
-                if let Some(text) = self.stuck() {
-                    self.bar.finish_and_clear();
-                    println!("{text}{}", lock(&self.tally).summary(self.started.elapsed()));
-                    // A worker that does not end cannot be waited for.
-                    std::process::exit(1);
-                }
-                self.report_slow(&mut reported);
-                thread::sleep(Duration::from_millis(100));
             }
         });
         self.bar.finish_and_clear();
     }
 
-    /// Reports tasks that take long. `reported`: the time that was last reported of a task.
+    /// Says how far the run is and which workers are slow, while the condition holds. Ends the process if one is stuck.
+    fn watch_while(&self, told: &mut Told, condition: impl Fn() -> bool) {
+        while condition() {
+            let [kinds, cases, wrong] =
+                [&self.next_kind, &self.cases, &self.failures].map(|count| count.load(Ordering::Relaxed));
+            let numbers = format!("{kinds} kinds, {cases} cases, {wrong} wrong");
+            if self.started.elapsed() >= told.next_line {
+                self.bar.suspend(|| println!("after {} s: {numbers}", told.next_line.as_secs()));
+                told.next_line += PERIOD;
+            }
+            self.bar.set_message(numbers);
+            if let Some(text) = self.stuck() {
+                self.bar.finish_and_clear();
+                println!("{text}{}", lock(&self.tally).summary(self.started.elapsed()));
+                // A worker that does not end cannot be waited for.
+                std::process::exit(1);
+            }
+            self.report_slow(&mut told.reported);
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Reports tasks that take long.
     fn report_slow(&self, reported: &mut HashMap<Task, Duration>) {
         for doing in &self.doing {
             let Some(task) = lock(&doing.task).clone() else { continue };
@@ -201,34 +230,42 @@ impl<'a> Session<'a> {
     /// Runs one worker on its own device: kind after kind until the run is over, or the kind of the command line.
     fn work(&self, worker: usize) {
         let doing = &self.doing[worker];
-        let work = || -> Result<()> {
-            let machine = Machine::open(&self.opening)?;
-            let _ = doing.is_waiting.set(machine.is_waiting());
-            let mut tester = Tester::new(&self.scope, machine, self.args.plant);
-            let mut tally = Tally::default();
-            while !self.is_over() {
-                let number = self.next_kind.fetch_add(1, Ordering::Relaxed);
-                let done = self.kind(&mut tester, (doing, number), &mut tally);
-                done.with_context(|| format!("kind {number}: {}", self.args.reproducer(number, None)))?;
-                if self.args.kind.is_some() {
-                    break;
-                }
-            }
-            tally.variants = tester.machine.variants();
-            lock(&self.tally).add(&tally);
-            doing.begin("closing a device".into());
-            drop(tester);
-            Ok(())
-        };
-        let ended =
-            panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(anyhow::anyhow!("a worker panicked")));
-        if let Err(error) = ended {
+        let mut tester = None;
+        let tested = panic::catch_unwind(AssertUnwindSafe(|| self.test(doing, &mut tester)))
+            .unwrap_or_else(|_| Err(anyhow::anyhow!("a worker panicked")));
+        if let Err(error) = tested {
             // At once: another worker may not end.
             self.bar.suspend(|| println!("error: {error:#}"));
             lock(&self.errors).push(format!("{error:#}"));
             self.stop.store(true, Ordering::Relaxed);
         }
         *lock(&doing.task) = None;
+        self.working.fetch_sub(1, Ordering::Release);
+        while self.ending.load(Ordering::Acquire) <= worker {
+            thread::park();
+        }
+        doing.begin("closing a device".into());
+        drop(tester);
+        *lock(&doing.task) = None;
+    }
+
+    /// Tests kind after kind. The tester is the caller's: it is closed later.
+    fn test<'s>(&'s self, doing: &Doing, tester: &mut Option<Tester<'s>>) -> Result<()> {
+        let machine = Machine::open(&self.opening)?;
+        let _ = doing.is_waiting.set(machine.is_waiting());
+        let tester = tester.insert(Tester::new(&self.scope, machine, self.args.plant));
+        let mut tally = Tally::default();
+        while !self.is_over() {
+            let number = self.next_kind.fetch_add(1, Ordering::Relaxed);
+            let done = self.kind(tester, (doing, number), &mut tally);
+            done.with_context(|| format!("kind {number}: {}", self.args.reproducer(number, None)))?;
+            if self.args.kind.is_some() {
+                break;
+            }
+        }
+        tally.variants = tester.machine.variants();
+        lock(&self.tally).add(&tally);
+        Ok(())
     }
 
     fn is_over(&self) -> bool {
