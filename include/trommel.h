@@ -608,6 +608,8 @@ enum TrmHashOperation
     /// Finds, inserts, assigns or erases each key, as its opcode says (TrmHashInfo::opcodes): as if in the order of the
     /// batch. Writes for each key whether the table had it before its operation, and the value.
     TRM_HASH_OPERATION_MIXED = 20,
+    /// As TRM_HASH_OPERATION_INSERT. Of equal keys of a batch, the last one is inserted.
+    TRM_HASH_OPERATION_INSERT_LAST = 21,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -1080,8 +1082,8 @@ typedef struct TrmHasherCreateInfo {
     const void *pNext;
     /// Keys have 32 bits or more. They are equal if their bits are.
     TrmKeyType keyType;
-    /// TRM_VALUE_TYPE_NONE for a set. Key and value have at most 16 bytes together. TRM_VALUE_TYPE_INDEX is not
-    /// available.
+    /// TRM_VALUE_TYPE_NONE for a set. Key and value have at most 16 bytes together; with TRM_HASH_SCHEME_LINEAR, each
+    /// may have 16. TRM_VALUE_TYPE_INDEX is not available.
     TrmValueType valueType;
     /// Size of a value in bytes, for TRM_VALUE_TYPE_BYTES; otherwise 0.
     uint32_t valueSize;

@@ -132,4 +132,9 @@ impl Output {
         let Case { name, work, n } = &self.case;
         work.check(*n, &self.contents).map_err(|difference| format!("{name} {n}: {difference}"))
     }
+
+    /// Facts that the record is to have.
+    pub(crate) fn remark(&self) -> Option<String> {
+        self.case.work.remark(self.case.n, &self.contents)
+    }
 }

@@ -119,7 +119,10 @@ fn measure(args: &Args, gpu: &Gpu, profile: &Profile, cases: &[Case], mut report
         match operation.and_then(run) {
             Ok((samples, passes, output)) => {
                 report.case(case, &samples, &passes);
-                output.into_iter().for_each(|output| verifier.start(move || output.check()));
+                if let Some(output) = output {
+                    output.remark().into_iter().for_each(|remark| report.comment(&remark));
+                    verifier.start(move || output.check());
+                }
             }
             // Memory is smaller than the largest counts, and so are the limits of some formats.
             Err(why @ (Error::Allocation(_) | Error::TooLarge { .. })) => {

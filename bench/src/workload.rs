@@ -81,6 +81,11 @@ pub(crate) trait Workload: Debug + Send + Sync {
     /// Compares the output of `n` items with the CPU's. The error says where they differ.
     fn check(&self, n: u32, contents: &Contents) -> Result<(), String>;
 
+    /// Facts about the output of `n` items that the record is to have beside the times.
+    fn remark(&self, _n: u32, _contents: &Contents) -> Option<String> {
+        None
+    }
+
     /// The same work on keys of another distribution.
     fn with_keys(&self, keys: Keys) -> Arc<dyn Workload>;
 

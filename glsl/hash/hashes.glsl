@@ -4,8 +4,6 @@
 #include "hash/key.glsl"
 
 layout(constant_id = SPEC_VALUE_WORDS) const uint VALUE_WORDS = 1;
-// Arrays of the words of a value have room for all, and for one at least.
-const uint MOST_VALUE_WORDS = 3;
 
 // Whether the header has the number of slices, which resize.comp changes. Otherwise the host knows it.
 layout(constant_id = SPEC_RESIZABLE) const uint RESIZABLE = 0;

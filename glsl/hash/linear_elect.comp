@@ -1,4 +1,5 @@
-// Elects the item that provides the value of each slot: the first one of an insertion, the last one of an assignment.
+// Elects the item that provides the value of each slot: the first or last one of an insertion, the last one of an
+// assignment.
 //
 // In:  the slots of the items; the index of a candidate in the first word of each slot's value.
 // Out: the owner of each candidate that its slot has the index of. Other candidates are none any more.
@@ -39,6 +40,8 @@ void main() {
     if (CHANGE == HASH_ASSIGN) {
         atomicMax(owners().v[candidate], index);
         slots.v[index] = slot & ~CANDIDATE;
+    } else if (CHANGE == HASH_INSERT_LAST) {
+        atomicMax(owners().v[candidate], index);
     } else {
         atomicMin(owners().v[candidate], index);
     }

@@ -29,6 +29,7 @@ void copy_value(Words source, Words target) {
     if (VALUE_WORDS > 0) target.v[0] = source.v[0];
     if (VALUE_WORDS > 1) target.v[1] = source.v[1];
     if (VALUE_WORDS > 2) target.v[2] = source.v[2];
+    if (VALUE_WORDS > 3) target.v[3] = source.v[3];
 }
 
 void main() {

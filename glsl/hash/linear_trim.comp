@@ -48,6 +48,7 @@ bool make_empty(uint slot) {
     if (VALUE_WORDS > 0) store_relaxed(words, VALUE_BEGIN, 0xffffffffu);
     if (VALUE_WORDS > 1) store_relaxed(words, VALUE_BEGIN + 1, 0xffffffffu);
     if (VALUE_WORDS > 2) store_relaxed(words, VALUE_BEGIN + 2, 0xffffffffu);
+    if (VALUE_WORDS > 3) store_relaxed(words, VALUE_BEGIN + 3, 0xffffffffu);
     return atomicCompSwap(words.v[0], ERASED_SLOT, EMPTY_SLOT) == ERASED_SLOT;
 }
 

@@ -22,6 +22,8 @@ const uint EMPTY = 0xffffffffu;
 const uint ERASED = 0xfffffffeu;
 // Owners of slots are below those of items, or above if later values replace earlier ones.
 const uint ITEMS_BEGIN = 0x80000000u;
+// The largest owner of an item, if later items have smaller ones: that of position 0. Positions are below 2^30.
+const uint LAST_ITEM = ITEMS_BEGIN + (1u << 30) - 1;
 // Where a bucket's word has the number of its slots in use.
 const uint COUNT_SHIFT = 16;
 const uint ONE_SLOT = 1u << COUNT_SHIFT;
@@ -66,10 +68,16 @@ void hashed_key(uint position, uint first, out uint key[KEY_WORDS], out uint sec
     if (KEY_WORDS != 2) hash_key(key, first, second);
 }
 
-uint owner_of_item(uint position) { return ASSIGNS ? ITEMS_BEGIN - 1 - position : ITEMS_BEGIN + position; }
+uint owner_of_item(uint position) {
+    if (CHANGE == HASH_INSERT_LAST) return LAST_ITEM - position;
+    return ASSIGNS ? ITEMS_BEGIN - 1 - position : ITEMS_BEGIN + position;
+}
 uint owner_of_slot(uint slot) { return ASSIGNS ? ITEMS_BEGIN + slot : slot; }
 bool is_item(uint owner) { return ASSIGNS ? owner < ITEMS_BEGIN : owner >= ITEMS_BEGIN && owner < ERASED; }
-uint position_of(uint owner) { return ASSIGNS ? ITEMS_BEGIN - 1 - owner : owner - ITEMS_BEGIN; }
+uint position_of(uint owner) {
+    if (CHANGE == HASH_INSERT_LAST) return LAST_ITEM - owner;
+    return ASSIGNS ? ITEMS_BEGIN - 1 - owner : owner - ITEMS_BEGIN;
+}
 uint slot_of(uint owner) { return ASSIGNS ? owner - ITEMS_BEGIN : owner; }
 
 uint own_slice() {

@@ -3,8 +3,9 @@
 use super::{HashOperation, HashScheme, HasherInfo};
 use crate::radix::MAX_NARROW_COUNT;
 use crate::shared::{
-    BUCKET_WORDS, HASH_ADD, HASH_AND, HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT, HASH_INSERT, HASH_MAX, HASH_MIN,
-    HASH_OR, HEADER_BYTES, OVERFLOW_SHARE, RADIX_BITS, SCHEME_BUCKETED, SCHEME_LINEAR, SCHEME_MULTIMAP, SLICE_SLOTS,
+    BUCKET_WORDS, HASH_ADD, HASH_AND, HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT, HASH_INSERT, HASH_INSERT_LAST, HASH_MAX,
+    HASH_MIN, HASH_OR, HEADER_BYTES, MOST_VALUE_WORDS, OVERFLOW_SHARE, RADIX_BITS, SCHEME_BUCKETED, SCHEME_LINEAR,
+    SCHEME_MULTIMAP, SLICE_SLOTS,
 };
 use crate::{Error, KeyType, Result, SorterInfo, ValueType};
 
@@ -39,7 +40,7 @@ impl Format {
     /// Names the member with an unsupported value, and the reason.
     pub(crate) fn new(info: &HasherInfo) -> Result<Self> {
         let malformed = |argument, why: String| Err(Error::Malformed { argument, why });
-        let [key_words, value_words] = words(info.key, info.value)?;
+        let [key_words, value_words] = words(info)?;
         if info.value == ValueType::Index {
             return malformed("valueType", "a table stores no indices of items".into());
         }
@@ -95,6 +96,7 @@ impl Format {
     /// The `HASH_` constant of an operation that changes tables.
     pub(crate) fn change(&self) -> u32 {
         match self.operation {
+            HashOperation::InsertLast => HASH_INSERT_LAST,
             HashOperation::Assign => HASH_ASSIGN,
             HashOperation::Erase => HASH_ERASE,
             HashOperation::Add => HASH_ADD,
@@ -307,8 +309,8 @@ fn check_multimap(info: &HasherInfo) -> Result<()> {
     if concurrent {
         return malformed("multimaps have no concurrent operations".into());
     }
-    let by_key = matches!(operation, HashOperation::Assign | HashOperation::FindOrInsert | HashOperation::Mixed);
-    if by_key || operation.combines() {
+    use HashOperation::{Assign, FindOrInsert, InsertLast, Mixed};
+    if matches!(operation, InsertLast | Assign | FindOrInsert | Mixed) || operation.combines() {
         malformed(format!("{operation:?} is not available for multimaps"))
     } else {
         Ok(())
@@ -316,15 +318,20 @@ fn check_multimap(info: &HasherInfo) -> Result<()> {
 }
 
 /// Words of a key and of a value.
-fn words(key: KeyType, value: ValueType) -> Result<[u32; 2]> {
+fn words(info: &HasherInfo) -> Result<[u32; 2]> {
     let malformed = |argument, why: String| Err(Error::Malformed { argument, why });
+    let HasherInfo { key, value, scheme, .. } = *info;
     if !key.bits().is_multiple_of(32) {
         return malformed("keyType", format!("{key:?} is narrower than a word"));
     }
     let [key_words, value_words] = [key.size() / 4, value.checked_size()? / 4];
-    if key_words + value_words > 4 {
-        let bytes = 4 * (key_words + value_words);
-        return malformed("valueSize", format!("key and value have {bytes} bytes together, more than 16"));
+    let (words, what) = match scheme {
+        HashScheme::Bucketed => (key_words + value_words, "key and value have"),
+        HashScheme::Linear => (value_words, "a value has"),
+    };
+    if words > MOST_VALUE_WORDS {
+        let [bytes, most] = [4 * words, 4 * MOST_VALUE_WORDS];
+        return malformed("valueSize", format!("{what} {bytes} bytes, more than {most} in a {scheme:?} table"));
     }
     Ok([key_words, value_words])
 }

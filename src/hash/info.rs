@@ -33,6 +33,8 @@ pub enum HashOperation {
     /// inserted. Keys of the table keep their values.
     #[default]
     Insert,
+    /// As `Insert`. Of equal keys of a batch, the last one is inserted.
+    InsertLast,
     /// Inserts keys with their values, and replaces the values of keys that the table has. Of equal keys of a batch,
     /// the last one provides the value.
     Assign,
@@ -100,9 +102,10 @@ impl HashOpcode {
 
 impl HashOperation {
     /// All operations.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Clear,
         Self::Insert,
+        Self::InsertLast,
         Self::Assign,
         Self::Erase,
         Self::Find,
@@ -192,8 +195,7 @@ impl HashOperation {
 
     /// Whether the operation combines the values of equal keys.
     pub(crate) const fn combines(self) -> bool {
-        let is_simple = matches!(self, Self::Insert | Self::Assign | Self::FindOrInsert | Self::Mixed);
-        self.inserts() && !is_simple && !matches!(self, Self::Rehash | Self::Resize)
+        matches!(self, Self::Add | Self::Min | Self::Max | Self::And | Self::Or | Self::Increment)
     }
 }
 
@@ -206,6 +208,7 @@ pub struct HasherInfo {
     /// The key type: 32 to 128 bits. Keys are equal if their bits are.
     pub key: KeyType,
     /// The value type: none for a set, otherwise a multiple of 4 bytes. Key and value have at most 16 bytes together.
+    /// With [`HashScheme::Linear`], each may have 16.
     pub value: ValueType,
     /// The operation.
     pub operation: HashOperation,

@@ -30,14 +30,18 @@ shared_constants! {
     const HASH_ASSIGN = 1;
     /// Removes keys.
     const HASH_ERASE = 2;
+    /// As `HASH_INSERT`. Of equal keys of a batch, the last one.
+    const HASH_INSERT_LAST = 3;
     /// Inserts keys, or combines their values with those of the table: this change and those that follow.
-    const HASH_ADD = 3;
-    const HASH_MIN = 4;
-    const HASH_MAX = 5;
-    const HASH_AND = 6;
-    const HASH_OR = 7;
+    const HASH_ADD = 4;
+    const HASH_MIN = 5;
+    const HASH_MAX = 6;
+    const HASH_AND = 7;
+    const HASH_OR = 8;
     /// As `HASH_ADD`, of ones.
-    const HASH_INCREMENT = 8;
+    const HASH_INCREMENT = 9;
+    /// Most words of a value: the size of arrays that have room for each.
+    const MOST_VALUE_WORDS = 4;
     /// Operations of the keys of a mixed batch: the public `HashOpcode`.
     const OPCODE_FIND = 0;
     const OPCODE_INSERT = 1;

@@ -46,9 +46,15 @@ fn formats_are_refused() {
     }
     for (key, bytes) in [(KeyType::U32, 16), (KeyType::U64, 12), (KeyType::U32x3, 8), (KeyType::U32x4, 4)] {
         let together = key.size() + bytes;
-        let text = format!("valueSize is malformed: key and value have {together} bytes together, more than 16");
-        assert_eq!(refused(HasherInfo { key, value: ValueType::Bytes(bytes), ..keys }), text);
+        let why = format!("key and value have {together} bytes, more than 16 in a Bucketed table");
+        let info = HasherInfo { key, value: ValueType::Bytes(bytes), ..keys };
+        assert_eq!(refused(info), format!("valueSize is malformed: {why}"));
+        info.linear().check().unwrap();
     }
+    assert_eq!(
+        refused(HasherInfo { value: ValueType::Bytes(20), ..keys.linear() }),
+        "valueSize is malformed: a value has 20 bytes, more than 16 in a Linear table"
+    );
     assert_eq!(
         refused(HasherInfo { value: ValueType::Index, ..keys }),
         "valueType is malformed: a table stores no indices of items"

@@ -51,6 +51,7 @@ impl<'a> Hashers<'a> {
         let operation = match info.operation {
             HashOperation::Clear => TrmHashOperation::Clear,
             HashOperation::Assign => TrmHashOperation::Assign,
+            HashOperation::InsertLast => TrmHashOperation::InsertLast,
             HashOperation::Erase => TrmHashOperation::Erase,
             HashOperation::Find => TrmHashOperation::Find,
             HashOperation::Add => TrmHashOperation::Add,

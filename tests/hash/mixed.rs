@@ -12,7 +12,8 @@ use trommel::{HashOpcode, HashOperation};
 /// The types that have mixed batches, in tables of each scheme.
 fn all_types() -> impl Iterator<Item = Types> {
     let has = |types: &Types| types.info().operation(Mixed).check().is_ok();
-    Types::ALL.into_iter().flat_map(Types::of_each_scheme).filter(has)
+    let wide = (0..Types::ALL.len()).flat_map(Types::wide);
+    Types::ALL.into_iter().flat_map(Types::of_each_scheme).chain(wide).filter(has)
 }
 
 /// A mixed batch of one operation.

@@ -147,7 +147,8 @@ fn number(words: &[u32]) -> u64 {
     words.iter().rev().fold(0, |number, word| number << 32 | u64::from(*word))
 }
 
-/// The value that remains of that of the table, if there is one, and that of an item of the batch.
+/// The value that remains of that of the table, if there is one, and that of an item of the batch. If the last one of
+/// equal keys is inserted, the table is that before the batch.
 fn combine(operation: HashOperation, old: Option<&Words>, new: &Words) -> Words {
     let item = if operation == HashOperation::Increment { 1 } else { number(new) };
     let numbers = old.map_or(item, |old| match operation {
@@ -158,7 +159,7 @@ fn combine(operation: HashOperation, old: Option<&Words>, new: &Words) -> Words 
         _ => number(old) | item,
     });
     match operation {
-        HashOperation::Insert | HashOperation::FindOrInsert => old.unwrap_or(new).clone(),
+        HashOperation::Insert | HashOperation::InsertLast | HashOperation::FindOrInsert => old.unwrap_or(new).clone(),
         HashOperation::Assign => new.clone(),
         _ => (0..new.len()).map(|word| (numbers >> (32 * word)) as u32).collect(),
     }
@@ -299,13 +300,15 @@ impl Model {
         let has_key = lost_keys.iter().any(|key| self.contains_key(key));
         assert!(self.multimap || !has_key, "some left over key was in the table");
         let has_values = batch.operation.reads_values();
+        let before = (batch.operation == HashOperation::InsertLast).then(|| self.clone());
         for (key, value) in batch.items() {
             let listed = (key.clone(), if has_values { value.clone() } else { Words::new() });
             if lost.remove(&listed) {
                 continue;
             }
             assert!(self.multimap || !lost_keys.contains(key), "an item with key {key:x?} is not left over as others");
-            let value = if self.multimap { value.clone() } else { combine(batch.operation, self.get(key), value) };
+            let old = before.as_ref().unwrap_or(self).get(key);
+            let value = if self.multimap { value.clone() } else { combine(batch.operation, old, value) };
             self.insert(key.clone(), value);
         }
         assert_eq!(lost.len(), 0, "left over items that are none of the batch, of {lost:x?}");

@@ -17,7 +17,10 @@ const SETS: Types = Types::KEYS.multimap();
 pub(crate) fn every_format() {
     for (setup, of_setup) in [(Setup::Native, 1), (Setup::Folded, 4)] {
         let context = context(setup);
-        for (i, types) in Types::ALL.into_iter().enumerate() {
+        let kinds = Types::ALL.into_iter().enumerate();
+        let kinds =
+            kinds.flat_map(|(i, types)| std::iter::once(types).chain(Types::wide(i)).map(move |types| (i, types)));
+        for (i, types) in kinds {
             let is_left_out = very_brief() && setup == Setup::Folded;
             if is_left_out || !is_shared_here(i) || i % of_setup != 1 % of_setup {
                 continue;
@@ -30,6 +33,9 @@ pub(crate) fn every_format() {
             table.apply_to(Insert, vec![table.types.key_of(0); 3]);
             table.apply_to(Insert, vec![table.types.key_of(1); 2]);
             table.check(&[]);
+            if table.types.value_words() != 0 {
+                table.retrieve(&table.types.keys_of(0..capacity / 4));
+            }
             table.apply_to(Erase, vec![table.types.key_of(0)]);
             table.check(&[]);
             table.apply_to(Clear, Vec::new());

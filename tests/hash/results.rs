@@ -15,9 +15,9 @@ pub(crate) fn draw(types: Types, count: u32, of: u32, random: &mut Random) -> Ve
 
 /// The operations on keys, as often as random batches have them.
 fn operations_of(types: Types) -> &'static [HashOperation] {
-    use HashOperation::{Assign, Count, Erase, Find, FindOrInsert, Insert, Retrieve};
+    use HashOperation::{Assign, Count, Erase, Find, FindOrInsert, Insert, InsertLast, Retrieve};
     match types.multimap {
-        false => &[Insert, Assign, Erase, Find, FindOrInsert, Assign],
+        false => &[Insert, InsertLast, Assign, Erase, Find, FindOrInsert, Assign],
         true if types.value_words() == 0 => &[Insert, Insert, Erase, Find, Count],
         true => &[Insert, Insert, Erase, Find, Count, Retrieve],
     }
@@ -61,7 +61,8 @@ pub(crate) fn every_format() {
             let runs = |types: &Types| {
                 !types.is_linear() || !matches!(setup, Setup::Emulated(_)) || *types == Types::PAIRS.linear()
             };
-            for types in types.of_each_scheme().into_iter().filter(runs) {
+            let kinds = types.of_each_scheme().into_iter().filter(runs);
+            for types in kinds.chain(Types::wide(j).filter(|_| setup == Setup::Native)) {
                 let mut table = Table::new(&context, types, capacity, max_capacity);
                 exercise(&mut table, 8, capacity / 2, capacity, (i + j) as u64);
             }

@@ -27,7 +27,8 @@ fn changed(bytes: &[u8], word: usize, value: u32) -> Vec<u8> {
 pub(crate) fn tables_in_other_memory() {
     let context = context(Setup::Native);
     let kinds = Types::ALL.into_iter().enumerate().filter(|(i, _)| is_shared_here(*i));
-    let kinds = kinds.flat_map(|(i, types)| types.of_each_kind().map(|types| (i, types)));
+    let kinds = kinds
+        .flat_map(|(i, types)| types.of_each_kind().into_iter().chain(Types::wide(i)).map(move |types| (i, types)));
     for (i, types) in kinds.filter(|(_, types)| types.are_filled()) {
         let mut random = Random::new(i as u64);
         let capacity = 2 * SLICE;

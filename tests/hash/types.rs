@@ -37,6 +37,13 @@ impl Types {
         Self::bucketed(KeyType::U32x4, ValueType::None),
     ];
 
+    /// Keys and values of more than 16 bytes together, which linear tables alone have: beside some of the others.
+    pub(crate) fn wide(number: usize) -> impl Iterator<Item = Self> {
+        let all = [(KeyType::U32x4, 16), (KeyType::U32, 16), (KeyType::U32x4, 8), (KeyType::U32x3, 12)];
+        let types = |(key, bytes)| Self::bucketed(key, ValueType::Bytes(bytes)).linear();
+        all.get(number / 2).copied().filter(|_| number.is_multiple_of(2)).map(types).into_iter()
+    }
+
     const fn bucketed(key: KeyType, value: ValueType) -> Self {
         Self { key, value, scheme: HashScheme::Bucketed, multimap: false, resizable: false }
     }

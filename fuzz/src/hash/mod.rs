@@ -29,8 +29,9 @@ pub struct Hashes;
 pub(crate) static PRIMITIVE: Hashes = Hashes;
 
 /// Changes of tables are the most complex.
-const OPERATIONS: [HashOperation; 28] = [
+const OPERATIONS: [HashOperation; 29] = [
     HashOperation::Insert,
+    HashOperation::InsertLast,
     HashOperation::Insert,
     HashOperation::Assign,
     HashOperation::Assign,
@@ -85,7 +86,7 @@ fn draw_info(tables: HasherInfo, limits: &Limits, random: &mut Random) -> Hasher
     let value = match random.below(8) {
         0..3 => ValueType::None,
         3..6 => ValueType::U32,
-        _ => ValueType::Bytes(4 * random.between(1, 3)),
+        _ => ValueType::Bytes(4 * random.between(1, 4)),
     };
     let operation = match random.below(4) {
         0 if tables.resizable => HashOperation::Resize,

@@ -23,11 +23,14 @@ fn number(words: &[u32]) -> u64 {
     words.iter().rev().fold(0, |number, word| number << 32 | u64::from(*word))
 }
 
-/// The value that remains of that of the table, if there is one, and that of an item of the batch.
+/// The value that remains of that of the table, if there is one, and that of an item of the batch. If the last one of
+/// equal keys is inserted, the table is that before the batch.
 fn combine(operation: HashOperation, old: Option<&Words>, new: &Words) -> Words {
     let item = if operation == HashOperation::Increment { 1 } else { number(new) };
     let apply: fn(u64, u64) -> u64 = match operation {
-        HashOperation::Insert | HashOperation::FindOrInsert => return old.unwrap_or(new).clone(),
+        HashOperation::Insert | HashOperation::InsertLast | HashOperation::FindOrInsert => {
+            return old.unwrap_or(new).clone();
+        }
         HashOperation::Assign => return new.clone(),
         HashOperation::Min => u64::min,
         HashOperation::Max => u64::max,
@@ -444,7 +447,9 @@ impl Scene {
             operation if operation.inserts() => {
                 self.items().for_each(|(key, value)| {
                     let values = entries.entry(key.clone()).or_default();
-                    *values = vec![combine(operation, values.first(), value)];
+                    let by_last = operation == HashOperation::InsertLast;
+                    let old = if by_last { self.before.get(key).and_then(|old| old.first()) } else { values.first() };
+                    *values = vec![combine(operation, old, value)];
                 });
             }
             _ => {}

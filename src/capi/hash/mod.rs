@@ -265,6 +265,7 @@ fn hasher_info(info: &TrmHasherCreateInfo) -> Result<HasherInfo> {
         (TrmHashOperation::ExportIf as i32, HashOperation::ExportIf),
         (TrmHashOperation::Resize as i32, HashOperation::Resize),
         (TrmHashOperation::Mixed as i32, HashOperation::Mixed),
+        (TrmHashOperation::InsertLast as i32, HashOperation::InsertLast),
     ];
     Ok(HasherInfo {
         key: key_type(info.key_type)?,

@@ -82,6 +82,8 @@ pub enum TrmHashOperation {
     /// Finds, inserts, assigns or erases each key, as its opcode says (TrmHashInfo::opcodes): as if in the order of the
     /// batch. Writes for each key whether the table had it before its operation, and the value.
     Mixed = 20,
+    /// As TRM_HASH_OPERATION_INSERT. Of equal keys of a batch, the last one is inserted.
+    InsertLast = 21,
 }
 
 /// Opcode of a key of TRM_HASH_OPERATION_MIXED, in the lower two bits of a uint32_t: looks the key up. Does not change
@@ -174,8 +176,8 @@ pub struct TrmHasherCreateInfo {
     pub p_next: *const c_void,
     /// Keys have 32 bits or more. They are equal if their bits are.
     pub key_type: raw::TrmKeyType,
-    /// TRM_VALUE_TYPE_NONE for a set. Key and value have at most 16 bytes together. TRM_VALUE_TYPE_INDEX is not
-    /// available.
+    /// TRM_VALUE_TYPE_NONE for a set. Key and value have at most 16 bytes together; with TRM_HASH_SCHEME_LINEAR, each
+    /// may have 16. TRM_VALUE_TYPE_INDEX is not available.
     pub value_type: raw::TrmValueType,
     /// Size of a value in bytes, for TRM_VALUE_TYPE_BYTES; otherwise 0.
     pub value_size: u32,
@@ -379,6 +381,7 @@ declarations! {
         "TRM_HASH_OPERATION_EXPORT_IF" = TrmHashOperation::ExportIf,
         "TRM_HASH_OPERATION_RESIZE" = TrmHashOperation::Resize,
         "TRM_HASH_OPERATION_MIXED" = TrmHashOperation::Mixed,
+        "TRM_HASH_OPERATION_INSERT_LAST" = TrmHashOperation::InsertLast,
         "TRM_HASH_OPCODE_FIND" = TRM_HASH_OPCODE_FIND,
         "TRM_HASH_OPCODE_INSERT" = TRM_HASH_OPCODE_INSERT,
         "TRM_HASH_OPCODE_ASSIGN" = TRM_HASH_OPCODE_ASSIGN,

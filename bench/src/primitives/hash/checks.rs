@@ -31,6 +31,14 @@ pub(super) fn check(work: &Hashing, n: u32, contents: &Contents) -> Result<(), S
     }
 }
 
+/// Probes of searches for the keys of the table, if they are the output.
+pub(super) fn remark(work: &Hashing, contents: &Contents) -> Option<String> {
+    let words = table(contents, STATISTICS).filter(|_| work.action == Action::Statistics)?;
+    let numbers: HashStatistics = bytemuck::pod_read_unaligned(bytemuck::cast_slice(words));
+    let (load, mean, most) = (numbers.load_factor(), numbers.mean_probes(), numbers.most_probes);
+    Some(format!("  load {load:.3}, probes {mean:.3} on average, at most {most}, of bins {:?}", numbers.probes))
+}
+
 /// Checks that a cleared table has no keys.
 fn check_empty(words: &[u32]) -> Result<(), String> {
     let slices = words.get(SLICES).ok_or("no table")?;

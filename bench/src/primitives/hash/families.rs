@@ -13,6 +13,9 @@ const LOADS: [(u32, &[u32]); 5] = [
     (90, &[1 << 16, 1 << 20, 1 << 24, 1 << 26, 120_795_955]),
     (95, &[1 << 16, 1 << 20, 1 << 24, 1 << 26, 127_506_841]),
 ];
+/// A bucketed table with this load has as many slots as a linear one with a load of .95, if those of overflow slices are
+/// counted.
+const EQUAL_SLOTS: (u32, &[u32]) = (98, &[1 << 26, 127_506_841]);
 const SIZES: &[u32] = LOADS[2].1;
 const LONG_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 26];
 /// Distinct keys of multimaps: an eighth of the items of `LONG_SIZES`.
@@ -21,8 +24,10 @@ const DISTINCT: &[u32] = &[1 << 13, 1 << 17, 1 << 21, 1 << 23];
 const ERASED_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 53_687_091];
 /// Items of batches into a large table, and its loads before.
 const BATCHES: &[u32] = &[1 << 20, 1 << 22];
-const LOADS_BEFORE: [u32; 7] = [0, 25, 50, 70, 80, 87, 93];
+const LOADS_BEFORE: [u32; 9] = [0, 25, 50, 70, 80, 87, 90, 93, 94];
 const LARGE_TABLE: u32 = 1 << 27;
+/// Loads at which the "simple GPU hash table" has published its probes, and as many keys of 2^27 slots.
+const PROBED: [(u32, &[u32]); 2] = [(50, &[1 << 26]), (97, &[130_191_196])];
 const CLEARED: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 27];
 
 const KEYS: HasherInfo = HasherInfo::keys();
@@ -36,6 +41,7 @@ pub(super) fn families() -> Vec<Family> {
     for (load, sizes) in LOADS {
         families.extend(inserted_and_found("", PAIRS, load, sizes));
     }
+    families.extend(inserted_and_found("", PAIRS, EQUAL_SLOTS.0, EQUAL_SLOTS.1));
     for (load, _) in &LOADS[1..] {
         families.extend(inserted_and_found("u64_", LONG, *load, LONG_SIZES));
     }
@@ -55,6 +61,12 @@ pub(super) fn families() -> Vec<Family> {
     }
     families.push(Family::new("hash_insert_u32x3_load80", Hashing::new(LONGER, Action::Insert).load(80), LONG_SIZES));
     families.push(Family::new("hash_statistics_load80", at_80(Action::Statistics), SIZES));
+    for (load, sizes) in PROBED {
+        for (scheme, info) in [("", PAIRS), ("linear_", PAIRS.linear())] {
+            let work = Hashing::new(info, Action::Statistics).load(load);
+            families.push(Family::new(format!("hash_statistics_{scheme}load{load}"), work, sizes));
+        }
+    }
     families.extend(linear());
     families.extend(composed("", PAIRS, SIZES, LOADS[1].1));
     families.extend(composed("linear_", PAIRS.linear(), last(SIZES), last(LOADS[1].1)));

@@ -40,6 +40,10 @@ impl Workload for Hashing {
         checks::check(self, n, contents)
     }
 
+    fn remark(&self, _n: u32, contents: &Contents) -> Option<String> {
+        checks::remark(self, contents)
+    }
+
     /// The same: keys of a table are distinct or repeat.
     fn with_keys(&self, _keys: Keys) -> Arc<dyn Workload> {
         Arc::new(*self)
