@@ -3,11 +3,11 @@
 use crate::PRIMITIVES;
 use crate::arena::{Image, Poison};
 use crate::machine::Machine;
-use crate::primitive::{Ask, Handle, HandleInfo, Limits, Primitive};
+use crate::primitive::{Ask, Handle, HandleInfo, Limits, Prepared, Primitive};
 use crate::profiles::{self, Forced, Profiles};
 use crate::random::Random;
 use std::sync::Arc;
-use trommel::{Device, DeviceFacts, Error, MergeSequence, Profile, Request, batch_scratch_size};
+use trommel::{Device, DeviceFacts, Error, Profile, Request, batch_scratch_size};
 
 /// Which profiles are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -210,34 +210,19 @@ impl Case {
     /// The library's, of batches of too many kinds.
     pub fn scratch_size(&self, live: &Live) -> trommel::Result<u64> {
         if self.is_batch {
-            batch_scratch_size(&self.requests(live, None, &self.more_sequences(live, None)))
+            batch_scratch_size(&requests(&self.prepare(live, None)))
         } else {
             live.handles[self.members[0].0].scratch_size(&self.members[0].1)
         }
     }
 
-    /// The sequences that each request of the case borrows, with the addresses of an image.
-    pub fn more_sequences(&self, live: &Live, image: Option<&Image>) -> Vec<Vec<MergeSequence>> {
+    /// Prepares the requests of the case, with the addresses of an image. Without an image, addresses are null.
+    pub fn prepare<'a>(&self, live: &'a Live, image: Option<&Image>) -> Vec<Box<dyn Prepared + 'a>> {
         let none = Default::default();
-        let more = |(index, (handle, ask)): (usize, &(usize, Ask))| {
-            live.handles[*handle].more_sequences(ask, image.map_or(&none, |image| &image.ranges[index]))
+        let prepare = |(index, (handle, ask)): (usize, &(usize, Ask))| {
+            live.handles[*handle].prepare(ask, image.map_or(&none, |image| &image.ranges[index]))
         };
-        self.members.iter().enumerate().map(more).collect()
-    }
-
-    /// The requests of the case, with the addresses of an image. Without an image, addresses are null. `more`: the
-    /// case's [`Case::more_sequences`].
-    pub fn requests<'a>(
-        &self,
-        live: &'a Live,
-        image: Option<&Image>,
-        more: &'a [Vec<MergeSequence>],
-    ) -> Vec<Request<'a>> {
-        let none = Default::default();
-        let request = |(index, (handle, ask)): (usize, &(usize, Ask))| {
-            live.handles[*handle].request(ask, image.map_or(&none, |image| &image.ranges[index]), &more[index])
-        };
-        self.members.iter().enumerate().map(request).collect()
+        self.members.iter().enumerate().map(prepare).collect()
     }
 
     /// The memory of the case.
@@ -246,4 +231,9 @@ impl Case {
         let scratch = usize::try_from(scratch.next_multiple_of(4)).unwrap_or(usize::MAX);
         Image::new(arrays, scratch, self.poison, self.shuffled, &mut Random::of(&[self.seed]))
     }
+}
+
+/// The requests of a batch.
+pub fn requests<'a>(prepared: &'a [Box<dyn Prepared + '_>]) -> Vec<Request<'a>> {
+    prepared.iter().map(|prepared| prepared.request()).collect()
 }

@@ -6,7 +6,7 @@ use crate::profiles::Line;
 use crate::random::Random;
 use crate::second::Second;
 use std::fmt;
-use trommel::{Device, DeviceFacts, MergeSequence, Profile, Request, Scratch, Strategy};
+use trommel::{Device, DeviceFacts, Profile, Request, Scratch, Strategy};
 
 /// Limits of draws on a device with a profile.
 #[derive(Clone, Debug)]
@@ -381,18 +381,26 @@ pub trait HandleInfo: fmt::Debug + Send + Sync {
     fn simpler(&self) -> Vec<Box<dyn HandleInfo>>;
 }
 
+/// Owns the memory that a request borrows.
+pub trait Prepared {
+    /// The request.
+    fn request(&self) -> Request<'_>;
+}
+
+/// Most requests borrow no more than their handle.
+impl Prepared for Request<'_> {
+    fn request(&self) -> Request<'_> {
+        *self
+    }
+}
+
 /// A handle on a device.
 pub trait Handle: fmt::Debug {
     /// The arrays of a request, with their content before and after the execution.
     fn arrays(&self, ask: &Ask, limits: &Limits) -> Vec<Array>;
 
-    /// The sequences that the request borrows.
-    fn more_sequences(&self, _ask: &Ask, _ranges: &ArrayRanges) -> Vec<MergeSequence> {
-        Vec::new()
-    }
-
-    /// The request, once its arrays have addresses. `more`: its [`Handle::more_sequences`].
-    fn request<'a>(&'a self, ask: &Ask, ranges: &ArrayRanges, more: &'a [MergeSequence]) -> Request<'a>;
+    /// Prepares the request, once its arrays have addresses.
+    fn prepare<'a>(&'a self, ask: &Ask, ranges: &ArrayRanges) -> Box<dyn Prepared + 'a>;
 
     /// Bytes of scratch of a request by itself.
     ///

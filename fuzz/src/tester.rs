@@ -1,7 +1,7 @@
 //! Executes kinds and cases and compares.
 
 use crate::arena::{Array, Difference, Image, Poison};
-use crate::kind::{Case, Kind, Live, Scope};
+use crate::kind::{Case, Kind, Live, Scope, requests};
 use crate::machine::{End, Machine, between_calls};
 use crate::random::Random;
 use crate::tally::Tally;
@@ -258,9 +258,9 @@ unsafe fn record(
     scratch: Scratch,
 ) -> trommel::Result<()> {
     if case.is_batch {
-        let more = case.more_sequences(live, Some(image));
+        let prepared = case.prepare(live, Some(image));
         // SAFETY: the caller's promise.
-        return unsafe { cmd_batch(commands, &case.requests(live, Some(image), &more), scratch) };
+        return unsafe { cmd_batch(commands, &requests(&prepared), scratch) };
     }
     let (handle, ask) = &case.members[0];
     // SAFETY: the caller's promise.

@@ -140,8 +140,7 @@ impl Primitive {
             entry.and_then(|line| line.split_once('(')?.1.split_once(',')).map(|(handle, _)| handle.to_lowercase());
         let handle = handle.with_context(|| format!("primitives! of src/lib.rs has no {name}"))?;
         let mut declared: BTreeSet<String> = BTreeSet::new();
-        let exports = library.lines().filter_map(|line| line.strip_prefix(&format!("pub use {name}::{{")));
-        declared.extend(exports.flat_map(identifiers).map(|(_, identifier)| identifier.to_owned()));
+        declared.extend(exports(library, &name).flat_map(identifiers).map(|(_, identifier)| identifier.to_owned()));
         for path in files(&workspace::root().join("src/capi").join(&name))? {
             let source = fs::read_to_string(&path)?;
             declared.extend(source.lines().filter_map(declaration).map(str::to_owned));
@@ -281,6 +280,12 @@ fn words(identifier: &str) -> Vec<String> {
     words
 }
 
+/// The lists of names that a library's source exports from a module. A list may have several lines.
+fn exports<'a>(library: &'a str, module: &str) -> impl Iterator<Item = &'a str> {
+    let lists = library.split(&format!("\npub use {module}::{{")).skip(1).collect::<Vec<_>>().into_iter();
+    lists.filter_map(|list| Some(list.split_once("};")?.0))
+}
+
 /// The name that a line of Rust declares to other files.
 fn declaration(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("pub ")?.trim_start_matches("unsafe ").trim_start_matches("extern \"C\" ");
@@ -337,6 +342,21 @@ mod tests {
             for list in LISTS {
                 assert!(mentions.iter().any(|mention| mention.file == list), "{list} lacks {}", primitive.name);
             }
+        }
+    }
+
+    #[test]
+    fn exports_may_have_several_lines() {
+        let library =
+            "\npub use sort::{SortInfo, Sorter};\npub use merge::{\n    MergeInfo,\n    Merger,\n};\npub use a::{B};\n";
+        let names = |module| exports(library, module).flat_map(identifiers).map(|(_, name)| name).collect::<Vec<_>>();
+        assert_eq!(names("sort"), ["SortInfo", "Sorter"]);
+        assert_eq!(names("merge"), ["MergeInfo", "Merger"]);
+        assert_eq!(names("split"), [""; 0]);
+        // Every list is found, however it is wrapped.
+        for primitive in primitives().unwrap() {
+            let info = primitive.declared.iter().filter(|name| !name.starts_with("Trm") && name.ends_with("Info"));
+            assert!(info.count() >= 2, "{primitive:?}");
         }
     }
 

@@ -8,13 +8,11 @@ use super::table::entry_count;
 use crate::arena::{Array, ArrayRanges, Check};
 use crate::items::{Stream, value_size};
 use crate::keys::words;
-use crate::primitive::{Ask, Handle, Limits};
+use crate::primitive::{Ask, Handle, Limits, Prepared};
 use crate::random::Random;
 use ash::vk;
 use std::sync::Arc;
-use trommel::{
-    HashInfo, HashOperation, Hasher, MergeSequence, Range, Request, STATUS_COUNT_CLAMPED, STATUS_TABLE_FULL, Scratch,
-};
+use trommel::{HashInfo, HashOperation, Hasher, Range, Request, STATUS_COUNT_CLAMPED, STATUS_TABLE_FULL, Scratch};
 
 #[derive(Debug)]
 pub(super) struct Hashing(pub(super) Hasher);
@@ -182,8 +180,8 @@ impl Handle for Hashing {
         arrays
     }
 
-    fn request<'a>(&'a self, ask: &Ask, ranges: &ArrayRanges, _: &'a [MergeSequence]) -> Request<'a> {
-        Request::Hash(&self.0, self.info(ask, ranges))
+    fn prepare<'a>(&'a self, ask: &Ask, ranges: &ArrayRanges) -> Box<dyn Prepared + 'a> {
+        Box::new(Request::Hash(&self.0, self.info(ask, ranges)))
     }
 
     fn scratch_size(&self, ask: &Ask) -> trommel::Result<u64> {

@@ -6,7 +6,7 @@ use super::several::Several;
 use crate::arena::{Array, ArrayRanges};
 use crate::items::{Items, Stream, value_size};
 use crate::keys;
-use crate::primitive::{Ask, CountAt, Handle, Limits};
+use crate::primitive::{Ask, CountAt, Handle, Limits, Prepared};
 use ash::vk;
 use trommel::{
     Layout, MergeInfo, MergeOperation, MergeSegments, MergeSequence, Merger, Range, Request, STATUS_COUNT_CLAMPED,
@@ -17,6 +17,25 @@ use trommel::{
 pub(super) struct Merging {
     pub(super) merger: Merger,
     pub(super) kind: Kind,
+}
+
+/// A merge, with the sequences after A and B.
+struct Merge<'a> {
+    merger: &'a Merger,
+    info: MergeInfo<'static>,
+    more: Vec<MergeSequence>,
+}
+
+impl Merge<'_> {
+    fn info(&self) -> MergeInfo<'_> {
+        MergeInfo { more: &self.more, ..self.info }
+    }
+}
+
+impl Prepared for Merge<'_> {
+    fn request(&self) -> Request<'_> {
+        Request::Merge(self.merger, self.info())
+    }
 }
 
 /// The arrays of keys, values and the count of each sequence.
@@ -171,16 +190,23 @@ impl Merging {
         array
     }
 
-    fn info<'a>(&self, ask: &Ask, ranges: &ArrayRanges, more: &'a [MergeSequence]) -> MergeInfo<'a> {
-        if self.is_of_several() {
-            return MergeInfo {
-                keys_out: ranges.range("keys out"),
-                values_out: ranges.range("values out"),
-                status: ranges.address("status"),
-                count_out: ranges.address("count out"),
-                ..Several::new(&self.kind, ask).info(ranges, more)
-            };
+    fn merge(&self, ask: &Ask, ranges: &ArrayRanges) -> Merge<'_> {
+        if !self.is_of_several() {
+            return Merge { merger: &self.merger, info: self.info(ask, ranges), more: Vec::new() };
         }
+        let several = Several::new(&self.kind, ask);
+        let info = MergeInfo {
+            keys_out: ranges.range("keys out"),
+            values_out: ranges.range("values out"),
+            status: ranges.address("status"),
+            count_out: ranges.address("count out"),
+            ..several.info(ranges)
+        };
+        Merge { merger: &self.merger, info, more: several.more(ranges) }
+    }
+
+    /// The info of two sequences.
+    fn info(&self, ask: &Ask, ranges: &ArrayRanges) -> MergeInfo<'static> {
         let [[keys_a, values_a, count_a], [keys_b, values_b, count_b]] = ROLES;
         let [first, second] = maxima(ask);
         let mut info = MergeInfo {
@@ -248,12 +274,8 @@ impl Handle for Merging {
         arrays
     }
 
-    fn more_sequences(&self, ask: &Ask, ranges: &ArrayRanges) -> Vec<MergeSequence> {
-        if self.is_of_several() { Several::new(&self.kind, ask).more(ranges) } else { Vec::new() }
-    }
-
-    fn request<'a>(&'a self, ask: &Ask, ranges: &ArrayRanges, more: &'a [MergeSequence]) -> Request<'a> {
-        Request::Merge(&self.merger, self.info(ask, ranges, more))
+    fn prepare<'a>(&'a self, ask: &Ask, ranges: &ArrayRanges) -> Box<dyn Prepared + 'a> {
+        Box::new(self.merge(ask, ranges))
     }
 
     fn scratch_size(&self, ask: &Ask) -> trommel::Result<u64> {
@@ -267,8 +289,7 @@ impl Handle for Merging {
         ranges: &ArrayRanges,
         scratch: Scratch,
     ) -> trommel::Result<()> {
-        let more = self.more_sequences(ask, ranges);
         // SAFETY: the caller's promise.
-        unsafe { self.merger.cmd_merge(commands, &MergeInfo { scratch, ..self.info(ask, ranges, &more) }) }
+        unsafe { self.merger.cmd_merge(commands, &MergeInfo { scratch, ..self.merge(ask, ranges).info() }) }
     }
 }

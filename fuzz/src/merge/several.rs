@@ -101,8 +101,8 @@ impl Several {
         (2..self.items.len()).map(|of| self.sequence(of, ranges)).collect()
     }
 
-    /// The members of the sequences. `more`: those after A and B.
-    pub(super) fn info<'a>(&self, ranges: &ArrayRanges, more: &'a [MergeSequence]) -> MergeInfo<'a> {
+    /// The members of the sequences A and B.
+    pub(super) fn info(&self, ranges: &ArrayRanges) -> MergeInfo<'static> {
         let [a, b] = [0, 1].map(|of| self.sequence(of, ranges));
         MergeInfo {
             count_a: a.count,
@@ -111,7 +111,6 @@ impl Several {
             count_b: b.count,
             keys_b: b.keys,
             values_b: b.values,
-            more,
             ..MergeInfo::default()
         }
     }

@@ -6,13 +6,13 @@ use crate::arena::{Array, ArrayRanges};
 use crate::comparators::Comparator;
 use crate::items::{Items, Stream, Strides, stable_order, value_size};
 use crate::keys::{self, words};
-use crate::primitive::{Ask, Handle, HandleInfo, Limits, Primitive, draw_max_count, draw_strategy};
+use crate::primitive::{Ask, Handle, HandleInfo, Limits, Prepared, Primitive, draw_max_count, draw_strategy};
 use crate::profiles::{Draws, Line, draw_ranking};
 use crate::random::Random;
 use ash::vk;
 use std::ops::Range;
 use trommel::{
-    Count, Device, KeyType, Layout, MergeSequence, Order, Placement, Request, STATUS_COUNT_CLAMPED, Scratch, Segments,
+    Count, Device, KeyType, Layout, Order, Placement, Request, STATUS_COUNT_CLAMPED, Scratch, Segments,
     SortComparatorKernel, SortInfo, Sorter, SorterInfo, ValueType,
 };
 
@@ -296,8 +296,8 @@ impl Handle for Sorting {
         arrays
     }
 
-    fn request<'a>(&'a self, ask: &Ask, ranges: &ArrayRanges, _more: &'a [MergeSequence]) -> Request<'a> {
-        Request::Sort(&self.0, self.info(ask, ranges))
+    fn prepare<'a>(&'a self, ask: &Ask, ranges: &ArrayRanges) -> Box<dyn Prepared + 'a> {
+        Box::new(Request::Sort(&self.0, self.info(ask, ranges)))
     }
 
     fn scratch_size(&self, ask: &Ask) -> trommel::Result<u64> {

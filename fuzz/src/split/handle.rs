@@ -5,12 +5,12 @@ use super::results::{COMMANDS, COUNTS, OFFSETS, Results};
 use crate::arena::{Array, ArrayRanges};
 use crate::items::{Items, Stream, Strides, stable_order, value_size};
 use crate::keys;
-use crate::primitive::{Ask, Handle, Limits};
+use crate::primitive::{Ask, Handle, Limits, Prepared};
 use ash::vk;
 use std::ops::Range;
 use trommel::{
-    BucketFunction, Count, Layout, MergeSequence, Request, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, Scratch, Segments,
-    SplitInfo, SplitOutput, Splitter, ValueType,
+    BucketFunction, Count, Layout, Request, STATUS_COUNT_CLAMPED, STATUS_NO_BUCKET, Scratch, Segments, SplitInfo,
+    SplitOutput, Splitter, ValueType,
 };
 
 /// The status bit of a placed split: some items belong past the end of the output and are not written.
@@ -260,8 +260,8 @@ impl Handle for Splitting {
         arrays
     }
 
-    fn request<'a>(&'a self, ask: &Ask, ranges: &ArrayRanges, _more: &'a [MergeSequence]) -> Request<'a> {
-        Request::Split(&self.0, self.info(ask, ranges))
+    fn prepare<'a>(&'a self, ask: &Ask, ranges: &ArrayRanges) -> Box<dyn Prepared + 'a> {
+        Box::new(Request::Split(&self.0, self.info(ask, ranges)))
     }
 
     fn scratch_size(&self, ask: &Ask) -> trommel::Result<u64> {
