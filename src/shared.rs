@@ -1,6 +1,6 @@
 //! Structs and constants shared by host and shaders, declared once: in Rust and, through [`glsl`], in
 //! `glsl/core/shared.glsl`. A test compares both with every compiled module by reflection. Each folder declares those
-//! of its kernels, in its `interface.rs`.
+//! of its kernels, and their specialization constants, in its `interface.rs`.
 //!
 //! Builds with other features have the same structs and constants. `cargo xtask shaders` uses the library without any
 //! feature: see [`crate::kernels`].
@@ -11,6 +11,7 @@ mod interface;
 #[path = "radix/interface.rs"]
 pub(crate) mod radix;
 
+use interface::specialization_constants;
 pub use interface::{Address, GlslType, SharedStruct, StructLayout, UserFunction};
 pub use radix::*;
 
@@ -71,104 +72,15 @@ primitives!(interfaces);
 // digit          the digit of the pass: its first bit in its word in the low byte, then the word, then the number of
 //                bits
 
-macro_rules! specialization_constants {
-    ($($(#[$doc:meta])* $variant:ident = $id:literal as $glsl:literal,)*) => {
-        /// A specialization constant; the number is its `constant_id`.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[repr(u32)]
-        pub enum Constant { $($(#[$doc])* $variant = $id,)* }
-
-        /// GLSL name and id of each specialization constant.
-        pub const SPECIALIZATION: &[(&str, u32)] = &[$(($glsl, $id),)*];
+// Ids are distinct in all folders: a new constant takes the next one.
+macro_rules! specialization_constants_of_all {
+    ($(
+        $feature:literal: $module:ident, $request:ident $types:tt, $c:ident, $interface:literal, $settings:literal;
+    )*) => {
+        radix::folder_specialization! { $([$module::folder_specialization])* [specialization_constants] }
     };
 }
-
-specialization_constants! {
-    /// Invocations of a workgroup.
-    Threads = 0 as "SPEC_THREADS",
-    /// Lanes of a subgroup; 0 if the device chooses at dispatch.
-    Lanes = 1 as "SPEC_LANES",
-    /// Keys of a thread; in `rank`, items of a workgroup.
-    Items = 2 as "SPEC_ITEMS",
-    /// Rows of digit counters in a workgroup: one for each subgroup, or fewer, shared by neighboring subgroups. In the
-    /// histogram: copies of each counter.
-    Histograms = 3 as "SPEC_HISTOGRAMS",
-    /// 32-bit words of a value, as passes move it; 0 without values.
-    ValueWords = 4 as "SPEC_VALUE_WORDS",
-    /// Keys of a tile, for kernels that read the keys of a tile without holding them; in `rank`, keys in shared memory
-    /// at a time.
-    Tile = 5 as "SPEC_TILE",
-    /// Iterations that a look-back waits.
-    SpinLimit = 6 as "SPEC_SPIN_LIMIT",
-    /// Tests only: one tile in this many is late. Otherwise 0.
-    DelayEvery = 7 as "SPEC_DELAY_EVERY",
-    /// 32-bit words of a key, as passes move it.
-    KeyWords = 8 as "SPEC_KEY_WORDS",
-    /// Bits of a key's most significant word: 32, or 8 or 16 for keys narrower than a word.
-    KeyBits = 9 as "SPEC_KEY_BITS",
-    /// `ENCODING_` bits: the order of the keys.
-    Encoding = 10 as "SPEC_ENCODING",
-    /// `LAYOUT_` bits: the layout of the caller's arrays.
-    Layout = 11 as "SPEC_LAYOUT",
-    /// 1 if indices may exceed 2^30, so that addresses need 64 bits.
-    Wide = 12 as "SPEC_WIDE",
-    /// First bit to sort by.
-    BeginBit = 13 as "SPEC_BEGIN_BIT",
-    /// One past the last bit to sort by.
-    EndBit = 14 as "SPEC_END_BIT",
-    /// A `SCAN_` constant: the algorithm by which tiles find their exclusive prefixes.
-    Scan = 15 as "SPEC_SCAN",
-    /// Entries of the ring: a power of two.
-    RingEntries = 16 as "SPEC_RING_ENTRIES",
-    /// Largest distance of a look-back in the ring, in tiles.
-    RingReach = 17 as "SPEC_RING_REACH",
-    /// Tiles that a look-back reads at a time.
-    Window = 19 as "SPEC_WINDOW",
-    /// 1 if every digit has all 8 bits.
-    FullDigits = 20 as "SPEC_FULL_DIGITS",
-    /// `MODE_` bits: the number and origin of problems.
-    Mode = 21 as "SPEC_MODE",
-    /// Items that one workgroup sorts in a segmented sort.
-    SegmentTile = 22 as "SPEC_SEGMENT_TILE",
-    /// Bins of a pass.
-    Bins = 23 as "SPEC_BINS",
-    /// A `FUNCTION_` constant: maps keys to bins.
-    Function = 26 as "SPEC_FUNCTION",
-    /// Bins that are buckets of a split.
-    Buckets = 27 as "SPEC_BUCKETS",
-    /// An `OUTPUT_` constant in the low byte; above it, the bucket of `OUTPUT_ONE`.
-    Output = 30 as "SPEC_OUTPUT",
-    /// User-defined kernels only: the interface that they were compiled for.
-    Interface = 28 as "SPEC_INTERFACE",
-    /// User-defined kernels only: words of a key in the low byte, then `ENCODING_` bits.
-    InterfaceKey = 29 as "SPEC_INTERFACE_KEY",
-    /// User-defined kernels only: the number of the function ([`UserFunction::number`]).
-    InterfaceFunction = 33 as "SPEC_INTERFACE_FUNCTION",
-    /// Runs that are merged into one.
-    Fan = 24 as "SPEC_FAN",
-    /// Distance of samples in a run that is merged, in items.
-    Step = 25 as "SPEC_STEP",
-    /// A `RANKING_` constant: the algorithm that ranks the keys of a tile.
-    Ranking = 18 as "SPEC_RANKING",
-    /// Maximum number of workgroups of a dispatch in x.
-    MaxGroupsX = 31 as "SPEC_MAX_GROUPS_X",
-    /// An `OPERATION_` constant in the low byte: the result of two sequences. Above it, `OPERATION_SEGMENTS`.
-    Operation = 32 as "SPEC_OPERATION",
-    /// A `HASH_` constant: the change of a table.
-    Change = 34 as "SPEC_CHANGE",
-    /// Whether other dispatches change the table at the same time.
-    Concurrent = 35 as "SPEC_CONCURRENT",
-    /// Whether a table may have a key several times.
-    Multimap = 36 as "SPEC_MULTIMAP",
-    /// Whether an export selects keys by their values.
-    Selects = 37 as "SPEC_SELECTS",
-    /// Whether a table has its number of slots in device memory.
-    Resizable = 38 as "SPEC_RESIZABLE",
-    /// Whether a stencil selects the keys of a batch.
-    Stencil = 39 as "SPEC_STENCIL",
-    /// Whether a kernel of tables with linear probing names keys by the numbers of their slots.
-    BySlot = 40 as "SPEC_BY_SLOT",
-}
+primitives!(specialization_constants_of_all);
 
 /// Returns [`UserFunction::interface`] of a kernel with these files.
 const fn kernel_interface(files: &[(&str, &str)]) -> u32 {

@@ -104,6 +104,30 @@ macro_rules! shared_constants {
     };
 }
 
+/// Declares specialization constants. `of`: the prefix of the constants that name the values of one.
+macro_rules! specialization_constants {
+    ($($(#[$doc:meta])* $variant:ident = $id:literal as $glsl:literal $(of $prefix:literal)?,)*) => {
+        /// A specialization constant; the number is its `constant_id`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u32)]
+        pub enum Constant { $($(#[$doc])* $variant = $id,)* }
+
+        impl Constant {
+            /// The prefix of the shared constants that name its values. One of them is the low byte, those above it are
+            /// flags.
+            pub fn prefix(self) -> Option<&'static str> {
+                match self {
+                    $($(Self::$variant => Some($prefix),)?)*
+                    _ => None,
+                }
+            }
+        }
+
+        /// GLSL name and id of each specialization constant.
+        pub const SPECIALIZATION: &[(&str, u32)] = &[$(($glsl, $id),)*];
+    };
+}
+
 /// The [`UserFunction`] with this name, of this primitive, and the files of its kernel: the kernel first. The
 /// generated core/shared.glsl is not listed.
 macro_rules! user_function {
@@ -115,7 +139,7 @@ macro_rules! user_function {
     }};
 }
 
-pub(super) use {shared_constants, shared_structs, user_function};
+pub(super) use {shared_constants, shared_structs, specialization_constants, user_function};
 
 /// A function that the user defines in a kernel.
 #[derive(Clone, Copy, Debug)]

@@ -377,6 +377,30 @@ const _: () = assert!(MOST_LINEAR_PROBES <= 1 << (STATISTICS_BINS - 1) && 2 * MO
 /// The user-defined functions of this folder.
 pub(super) const USER_FUNCTIONS: &[UserFunction] = &[];
 
+/// Passes the specialization constants of this folder on to the next folder's macro. The last macro of the chain
+/// declares them.
+macro_rules! folder_specialization {
+    ([$($next:tt)*] $($others:tt)*) => {
+        $($next)*! {
+            $($others)*
+            /// A `HASH_` constant: the change of a table.
+            Change = 34 as "SPEC_CHANGE" of "HASH_",
+            /// Whether other dispatches change the table at the same time.
+            Concurrent = 35 as "SPEC_CONCURRENT",
+            /// Whether a table may have a key several times.
+            Multimap = 36 as "SPEC_MULTIMAP",
+            /// Whether an export selects keys by their values.
+            Selects = 37 as "SPEC_SELECTS",
+            /// Whether a table has its number of slots in device memory.
+            Resizable = 38 as "SPEC_RESIZABLE",
+            /// Whether a stencil selects the keys of a batch.
+            Stencil = 39 as "SPEC_STENCIL",
+            /// Whether a kernel of tables with linear probing names keys by the numbers of their slots.
+            BySlot = 40 as "SPEC_BY_SLOT",
+        }
+    };
+}
+
 /// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
 macro_rules! folder_kernels {
     ([$($next:tt)*] $($others:tt)*) => {
@@ -531,4 +555,4 @@ macro_rules! folder_kernels {
     };
 }
 
-pub(crate) use folder_kernels;
+pub(crate) use {folder_kernels, folder_specialization};

@@ -152,6 +152,18 @@ pub const COMPARATOR: UserFunction = user_function! {
 /// The user-defined functions of this folder.
 pub(super) const USER_FUNCTIONS: &[UserFunction] = &[COMPARATOR];
 
+/// Passes the specialization constants of this folder on to the next folder's macro. The last macro of the chain
+/// declares them.
+macro_rules! folder_specialization {
+    ([$($next:tt)*] $($others:tt)*) => {
+        $($next)*! {
+            $($others)*
+            /// An `OPERATION_` constant in the low byte: the result of two sequences. Above it, `OPERATION_SEGMENTS`.
+            Operation = 32 as "SPEC_OPERATION" of "OPERATION_",
+        }
+    };
+}
+
 /// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
 macro_rules! folder_kernels {
     ([$($next:tt)*] $($others:tt)*) => {
@@ -245,4 +257,4 @@ macro_rules! folder_kernels {
     };
 }
 
-pub(crate) use folder_kernels;
+pub(crate) use {folder_kernels, folder_specialization};

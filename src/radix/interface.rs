@@ -387,6 +387,84 @@ shared_structs! {
     }
 }
 
+/// Passes the specialization constants of this folder on to the next folder's macro. The last macro of the chain
+/// declares them.
+macro_rules! folder_specialization {
+    ([$($next:tt)*] $($others:tt)*) => {
+        $($next)*! {
+            $($others)*
+            /// Invocations of a workgroup.
+            Threads = 0 as "SPEC_THREADS",
+            /// Lanes of a subgroup; 0 if the device chooses at dispatch.
+            Lanes = 1 as "SPEC_LANES",
+            /// Keys of a thread; in `rank`, items of a workgroup.
+            Items = 2 as "SPEC_ITEMS",
+            /// Rows of digit counters in a workgroup: one for each subgroup, or fewer, shared by neighboring subgroups. In the
+            /// histogram: copies of each counter.
+            Histograms = 3 as "SPEC_HISTOGRAMS",
+            /// 32-bit words of a value, as passes move it; 0 without values.
+            ValueWords = 4 as "SPEC_VALUE_WORDS",
+            /// Keys of a tile, for kernels that read the keys of a tile without holding them; in `rank`, keys in shared memory
+            /// at a time.
+            Tile = 5 as "SPEC_TILE",
+            /// Iterations that a look-back waits.
+            SpinLimit = 6 as "SPEC_SPIN_LIMIT",
+            /// Tests only: one tile in this many is late. Otherwise 0.
+            DelayEvery = 7 as "SPEC_DELAY_EVERY",
+            /// 32-bit words of a key, as passes move it.
+            KeyWords = 8 as "SPEC_KEY_WORDS",
+            /// Bits of a key's most significant word: 32, or 8 or 16 for keys narrower than a word.
+            KeyBits = 9 as "SPEC_KEY_BITS",
+            /// `ENCODING_` bits: the order of the keys.
+            Encoding = 10 as "SPEC_ENCODING",
+            /// `LAYOUT_` bits: the layout of the caller's arrays.
+            Layout = 11 as "SPEC_LAYOUT",
+            /// 1 if indices may exceed 2^30, so that addresses need 64 bits.
+            Wide = 12 as "SPEC_WIDE",
+            /// First bit to sort by.
+            BeginBit = 13 as "SPEC_BEGIN_BIT",
+            /// One past the last bit to sort by.
+            EndBit = 14 as "SPEC_END_BIT",
+            /// A `SCAN_` constant: the algorithm by which tiles find their exclusive prefixes.
+            Scan = 15 as "SPEC_SCAN" of "SCAN_",
+            /// Entries of the ring: a power of two.
+            RingEntries = 16 as "SPEC_RING_ENTRIES",
+            /// Largest distance of a look-back in the ring, in tiles.
+            RingReach = 17 as "SPEC_RING_REACH",
+            /// Tiles that a look-back reads at a time.
+            Window = 19 as "SPEC_WINDOW",
+            /// 1 if every digit has all 8 bits.
+            FullDigits = 20 as "SPEC_FULL_DIGITS",
+            /// `MODE_` bits: the number and origin of problems.
+            Mode = 21 as "SPEC_MODE",
+            /// Items that one workgroup sorts in a segmented sort.
+            SegmentTile = 22 as "SPEC_SEGMENT_TILE",
+            /// Bins of a pass.
+            Bins = 23 as "SPEC_BINS",
+            /// A `FUNCTION_` constant: maps keys to bins.
+            Function = 26 as "SPEC_FUNCTION" of "FUNCTION_",
+            /// Bins that are buckets of a split.
+            Buckets = 27 as "SPEC_BUCKETS",
+            /// An `OUTPUT_` constant in the low byte; above it, the bucket of `OUTPUT_ONE`.
+            Output = 30 as "SPEC_OUTPUT" of "OUTPUT_",
+            /// User-defined kernels only: the interface that they were compiled for.
+            Interface = 28 as "SPEC_INTERFACE",
+            /// User-defined kernels only: words of a key in the low byte, then `ENCODING_` bits.
+            InterfaceKey = 29 as "SPEC_INTERFACE_KEY",
+            /// User-defined kernels only: the number of the function ([`UserFunction::number`]).
+            InterfaceFunction = 33 as "SPEC_INTERFACE_FUNCTION",
+            /// Runs that are merged into one.
+            Fan = 24 as "SPEC_FAN",
+            /// Distance of samples in a run that is merged, in items.
+            Step = 25 as "SPEC_STEP",
+            /// A `RANKING_` constant: the algorithm that ranks the keys of a tile.
+            Ranking = 18 as "SPEC_RANKING",
+            /// Maximum number of workgroups of a dispatch in x.
+            MaxGroupsX = 31 as "SPEC_MAX_GROUPS_X",
+        }
+    };
+}
+
 /// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
 macro_rules! folder_kernels {
     ([$($next:tt)*] $($others:tt)*) => {
@@ -480,4 +558,4 @@ macro_rules! folder_kernels {
     };
 }
 
-pub(crate) use folder_kernels;
+pub(crate) use {folder_kernels, folder_specialization};

@@ -46,6 +46,16 @@ pub const SORT_COMPARATOR: UserFunction = user_function! {
 /// The user-defined functions of this folder.
 pub(super) const USER_FUNCTIONS: &[UserFunction] = &[SORT_COMPARATOR];
 
+/// Passes the specialization constants of this folder on to the next folder's macro. The last macro of the chain
+/// declares them.
+macro_rules! folder_specialization {
+    ([$($next:tt)*] $($others:tt)*) => {
+        $($next)*! {
+            $($others)*
+        }
+    };
+}
+
 /// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
 macro_rules! folder_kernels {
     ([$($next:tt)*] $($others:tt)*) => {
@@ -95,4 +105,4 @@ macro_rules! folder_kernels {
     };
 }
 
-pub(crate) use folder_kernels;
+pub(crate) use {folder_kernels, folder_specialization};

@@ -165,6 +165,16 @@ pub const BUCKET_FUNCTION: UserFunction = user_function! {
 /// The user-defined functions of this folder.
 pub(super) const USER_FUNCTIONS: &[UserFunction] = &[BUCKET_FUNCTION];
 
+/// Passes the specialization constants of this folder on to the next folder's macro. The last macro of the chain
+/// declares them.
+macro_rules! folder_specialization {
+    ([$($next:tt)*] $($others:tt)*) => {
+        $($next)*! {
+            $($others)*
+        }
+    };
+}
+
 /// Passes the kernels of this folder on to the next folder's macro. The last macro of the chain declares them.
 macro_rules! folder_kernels {
     ([$($next:tt)*] $($others:tt)*) => {
@@ -211,4 +221,4 @@ macro_rules! folder_kernels {
     };
 }
 
-pub(crate) use folder_kernels;
+pub(crate) use {folder_kernels, folder_specialization};

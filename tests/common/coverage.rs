@@ -52,6 +52,15 @@ fn one_of(value: u32, prefix: &str) -> Vec<String> {
     vec![name.unwrap_or_else(|| value.to_string())]
 }
 
+/// Names of the constants with this prefix that a value has: the low byte, and the flags above it. If there are flags
+/// and none is set, `no_flags`.
+fn named(value: u32, prefix: &str) -> Vec<String> {
+    let flags: Vec<_> = constants(prefix).filter(|(_, bit)| bit.is_power_of_two() && *bit > 0xff).collect();
+    let flags: Vec<_> = flags.iter().map(|(name, bit)| (*bit, name.as_str())).collect();
+    let flags = if flags.is_empty() { Vec::new() } else { bits(value, "no_flags", &flags) };
+    [one_of(value & 0xff, prefix), flags].concat()
+}
+
 /// Classes of a constant's value; empty if kernels do not branch by the constant.
 fn classes(constant: Constant, value: u32) -> Vec<String> {
     use shared::*;
@@ -98,13 +107,6 @@ fn classes(constant: Constant, value: u32) -> Vec<String> {
                 (LAYOUT_LABELS, "labels"),
             ],
         ),
-        Constant::Scan => one_of(value, "SCAN_"),
-        Constant::Function => one_of(value, "FUNCTION_"),
-        Constant::Output => one_of(value, "OUTPUT_"),
-        Constant::Operation => {
-            [one_of(value & 0xff, "OPERATION_"), bits(value, "whole", &[(OPERATION_SEGMENTS, "segments")])].concat()
-        }
-        Constant::Change => one_of(value, "HASH_"),
         Constant::Lanes => vec![value.to_string()],
         Constant::KeyWords | Constant::ValueWords | Constant::Wide | Constant::FullDigits => vec![value.to_string()],
         Constant::KeyBits => below(&[8, 16, 32]),
@@ -113,7 +115,7 @@ fn classes(constant: Constant, value: u32) -> Vec<String> {
         Constant::BeginBit => below(&[0, 31]),
         Constant::Histograms | Constant::Window | Constant::Items => below(&[1]),
         Constant::DelayEvery => below(&[0]),
-        _ => Vec::new(),
+        _ => constant.prefix().map_or_else(Vec::new, |prefix| named(value, prefix)),
     }
 }
 
