@@ -13,9 +13,7 @@ install(FILES
 if(TROMMEL_RUNTIME_SHADERS)
     install(PROGRAMS "${TROMMEL_KERNEL_TOOL}" DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
-install(FILES glsl/lib/trommel_hash.glsl glsl/lib/trommel_hash_linear.glsl
-    glsl/lib/trommel_hash_multimap.glsl
-    DESTINATION "${CMAKE_INSTALL_DATADIR}/trommel/glsl")
+install(DIRECTORY glsl/lib/ DESTINATION "${CMAKE_INSTALL_DATADIR}/trommel/glsl" FILES_MATCHING PATTERN "*.glsl")
 install(FILES LICENSE-MIT LICENSE-APACHE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/trommel")

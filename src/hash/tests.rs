@@ -264,7 +264,7 @@ fn statistics_are_summed_up() {
 }
 
 #[cfg(feature = "host")]
-mod plans {
+mod plans_of_device {
     use super::*;
     use crate::core::handle::{One, Options};
     use crate::core::primitive::Planner as _;

@@ -2,7 +2,10 @@
 
 use crate::workspace;
 use anyhow::{Context, Result, anyhow, ensure};
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 pub(crate) fn run(check: bool) -> Result<()> {
     let path = workspace::root().join("include/trommel.h");
@@ -26,6 +29,10 @@ fn generate() -> Result<Vec<u8>> {
     for source in workspace::files(&folder, "rs")? {
         config.export.exclude.extend(vulkan_aliases(&fs::read_to_string(source)?));
     }
+    // Functions name some structs nowhere: those that only the device writes.
+    for source in sources(&folder)? {
+        config.export.include.extend(structs(&fs::read_to_string(source)?));
+    }
     // From mod.rs on and not from lib.rs: of the rest of the crate, no constant or type is C's business.
     let builder = cbindgen::Builder::new().with_config(config).with_src(folder.join("mod.rs"));
     let mut text = Vec::new();
@@ -41,8 +48,32 @@ fn vulkan_aliases(source: &str) -> impl Iterator<Item = String> {
     })
 }
 
+/// The files of a folder and of the folders in it.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut all = workspace::files(folder, "rs")?;
+    for entry in fs::read_dir(folder)? {
+        all.extend(workspace::files(&entry?.path(), "rs")?);
+    }
+    Ok(all)
+}
+
+/// Names of `pub struct Trm... {`: all structs but those behind handles, which have no named members.
+fn structs(source: &str) -> impl Iterator<Item = String> {
+    source.lines().filter_map(|line| {
+        let name = line.strip_prefix("pub struct ")?.strip_suffix(" {")?;
+        name.starts_with("Trm").then(|| name.to_owned())
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn all_structs_with_members_are_included() {
+        let source =
+            "pub struct TrmCount {\n}\npub struct TrmDevice_T(pub(super) crate::Device);\nstruct TrmPart {\n}\n";
+        assert_eq!(super::structs(source).collect::<Vec<_>>(), ["TrmCount"]);
+    }
+
     #[test]
     fn only_vulkan_aliases_are_excluded() {
         let source =

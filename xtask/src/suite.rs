@@ -223,7 +223,7 @@ const ON_DEVICES: [&str; 7] = [
     "tests::kernels::",
     "tests::recording::",
     "tests::segments::",
-    "hash::tests::plans::",
+    "tests::plans_of_device::",
     "session::tests::",
     "a_crossover_is_searched_on_the_device",
     "wrong_candidates_are_left_out",

@@ -41,25 +41,29 @@ pub(crate) fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// The folders in `folder` that contain `part`, sorted by name.
+fn folders_with(folder: &str, part: &str) -> Result<Vec<PathBuf>> {
+    let folder = root().join(folder);
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
+        paths.push(entry?.path());
+    }
+    paths.retain(|path| path.join(part).exists());
+    paths.sort();
+    Ok(paths)
+}
+
 /// The names of the Rust examples: those folders of `examples` that have a program in them. A test of the same name
 /// runs each.
 pub(crate) fn examples() -> Result<Vec<String>> {
-    let folder = root().join("examples");
-    let mut names = Vec::new();
-    for entry in fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
-        let entry = entry?;
-        if entry.path().join("main.rs").is_file() {
-            names.push(entry.file_name().to_string_lossy().into_owned());
-        }
-    }
-    names.sort();
-    Ok(names)
+    let folders = folders_with("examples", "main.rs")?;
+    Ok(folders.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect())
 }
 
-/// The folders of programs that may have kernels of their own: `glsl`, and the modules in `spirv`.
+/// The folders of programs and of tests that may have kernels of their own: `glsl`, and the modules in `spirv`.
 pub(crate) fn programs() -> Result<Vec<PathBuf>> {
-    let examples = examples()?.into_iter().map(|name| root().join("examples").join(name));
-    Ok(examples.chain(["bench", "tests/hash"].map(|folder| root().join(folder))).collect())
+    let [examples, tests] = [folders_with("examples", "main.rs")?, folders_with("tests", "glsl")?];
+    Ok([examples, vec![root().join("bench")], tests].concat())
 }
 
 /// A path as the workspace's users name it.
@@ -69,6 +73,15 @@ pub(crate) fn shown(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn programs_are_found_by_their_folders() {
+        let programs: Vec<_> = super::programs().unwrap().iter().map(|path| super::shown(path)).collect();
+        for folder in ["examples/weld", "bench", "tests/hash"] {
+            assert!(programs.iter().any(|program| program == folder), "{folder} is not among {programs:?}");
+        }
+        assert!(programs.iter().all(|program| program != "tests/common"));
+    }
+
     #[test]
     fn examples_in_other_languages_are_none_of_ours() {
         assert_eq!(super::examples().unwrap(), ["join", "lbvh", "sssp", "tlas", "weld"]);
