@@ -234,7 +234,7 @@ pub(crate) fn scratch_size(requests: &(impl Requests + ?Sized)) -> Result<u64> {
 /// wait, but checks with less memory: one pass for at most 2288 ranges or arrays that are close together, and in the
 /// worst case one for each 1716 ranges and two more.
 ///
-/// In a batch of several problems, all handles were created with `batches` ([`crate::SorterInfo::batches`]).
+/// In a batch of several problems, the create info of each handle had `batches`.
 ///
 /// Problems of one group share dispatches. A group has one configuration of a handle and one tile shape of the device
 /// profile, which has one for each range of sizes. Each segmented request is a group of its own. Up to 6 groups, of 64
@@ -242,14 +242,14 @@ pub(crate) fn scratch_size(requests: &(impl Requests + ?Sized)) -> Result<u64> {
 /// Each group has its own part of scratch.
 ///
 /// Synchronization: the first access may also be `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch. All other accesses are
-/// those of [`crate::Sorter::cmd_sort`]. The problems' own scratch and timestamps are not used. Recording needs no heap
-/// memory and at most 64 KiB of stack, as with all functions that record.
+/// those of the functions that record one request. The problems' own scratch and timestamps are not used. Recording
+/// needs no heap memory and at most 64 KiB of stack, as with all functions that record.
 ///
 /// # Errors
 /// The error names the argument and the limit that it exceeds. Nothing has been recorded then.
 ///
 /// # Safety
-/// As for [`crate::Sorter::cmd_sort`], for every request.
+/// As for the functions that record one request, for every request.
 pub unsafe fn cmd_batch(command_buffer: vk::CommandBuffer, requests: &[Request<'_>], scratch: Scratch) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe { record_batch(command_buffer, requests, scratch) }

@@ -1,5 +1,8 @@
 //! Composed plans: a request that other primitives carry out, part by part, is one plan of all parts.
 //!
+//! A composing primitive adds the plans of its parts with [`Plan::append_behind`] and [`Plan::append_beside`].
+//! [`Sequence`] and [`Concurrent`] are compositions without passes of their own. Tests record them.
+//!
 //! A composing primitive lays out its parts ([`Planner::lay_out`](super::primitive::Planner::lay_out)) in one scratch.
 //! Between two parts of a [`Sequence`], [`Layout::reuse_behind`](super::scratch::Layout::reuse_behind) lets the later
 //! one use the scratch of the earlier one. Parts of a [`Concurrent`] composition have disjoint scratch.
@@ -38,7 +41,7 @@ impl PlanSource for Concurrent<'_> {
 /// has been recorded then.
 ///
 /// # Safety
-/// As [`crate::Sorter::cmd_sort`] says of its own, for each part. The parts have been checked, and `scratch` has the
+/// As for the functions that record one request, for each part. The parts have been checked, and `scratch` has the
 /// bytes that they were laid out in.
 // The plan is large: it takes its stack here alone.
 #[inline(never)]

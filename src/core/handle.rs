@@ -1,5 +1,5 @@
-//! The part of a sorter, a splitter and the like that does not depend on the primitive: device, pipelines, sizes of
-//! scratch; and the recording of one request.
+//! The part of a handle that does not depend on the primitive: device, pipelines, sizes of scratch; and the recording
+//! of one request.
 
 use super::memory::{Argument, Arguments, BoundingRanges, Range, Scratch, Timestamps, check_alignment};
 use super::pipelines::{Pipeline, Variant, Workspace, on_threads};
@@ -13,7 +13,7 @@ use ash::vk::Handle as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// A device and what has been created on it for one sorter, splitter or the like. Many threads record with it.
+/// A device and what has been created on it for one handle of a primitive. Many threads record with it.
 #[derive(Clone, Debug)]
 pub(crate) struct Handle {
     /// Dropped before the device.
@@ -258,7 +258,7 @@ pub(crate) fn describe<P: Primitive>(primitive: &P, info: &P::Info<'_>) -> Resul
 /// Appends the passes of one request.
 ///
 /// # Safety
-/// As [`crate::Sorter::cmd_sort`] says of its own.
+/// As for the function of the primitive that records.
 pub(crate) unsafe fn record_one<P: Primitive>(
     primitive: &P,
     command_buffer: vk::CommandBuffer,

@@ -146,7 +146,7 @@ pub(super) use {shared_constants, shared_structs, specialization_constants, user
 pub struct UserFunction {
     /// The name in GLSL. The kernel includes the text of the function as a file of this name, with the ending `.glsl`.
     pub name: &'static str,
-    /// What the kernel is of, such as "merges". Functions of several primitives may have the same name.
+    /// The primitive of the kernel, as a plural noun. Functions of several primitives may have the same name.
     pub primitive: &'static str,
     /// Name and text of each source file: the kernel first, then the files that it includes.
     pub files: &'static [(&'static str, &'static str)],

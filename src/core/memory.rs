@@ -130,7 +130,8 @@ impl Role for &'static RangeNames {
     }
 }
 
-/// Most memory that a request names: [`MAX_ARGUMENTS`], and that of the sequences of a merge after A and B.
+/// Most memory that a request names: [`MAX_ARGUMENTS`], and what
+/// [`Planner::for_each_more`](super::primitive::Planner::for_each_more) visits.
 pub(crate) const MAX_NAMED: usize = 64;
 
 /// All memory that a request of any planner names, by name alone.

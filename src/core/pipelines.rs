@@ -1,4 +1,4 @@
-//! Variants of kernels and their pipelines, which sorters and other handles share.
+//! Variants of kernels and their pipelines, which handles share.
 
 use super::specialize::{self, Unroll};
 use crate::device::DeviceHandles;
@@ -82,7 +82,7 @@ impl std::fmt::Debug for Pipeline {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        // SAFETY: callers of cmd_sort() and the like promise that no command buffer in flight outlives the handle.
+        // SAFETY: callers of functions that record promise that no command buffer in flight outlives the handle.
         unsafe { self.device.vk.destroy_pipeline(self.handle, self.device.callbacks()) };
     }
 }

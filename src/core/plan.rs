@@ -16,7 +16,7 @@ pub(crate) const MAX_PASSES: usize = 64;
 pub(crate) const MAX_RESOURCES: usize = 96;
 /// Most variants of a plan. One request has at most 21.
 pub(crate) const MAX_VARIANTS: usize = 40;
-/// Most transfers of a plan. One group of requests has at most five: of merges of several sequences.
+/// Most transfers of a plan. One group of requests has at most five.
 const MAX_UPLOADS: usize = 24;
 
 /// A set of a plan's resources.

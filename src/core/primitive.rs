@@ -6,9 +6,9 @@ use super::plan::Plan;
 use super::scratch::Layout;
 use crate::Result;
 
-/// A handle of the library, such as a sorter: what the caller's structs mean.
+/// A handle of the library: what the caller's structs mean.
 pub(crate) trait Primitive {
-    /// The handle in messages, such as "sorter".
+    /// The handle in messages: one word.
     const NAME: &'static str;
     /// The struct that describes one request.
     type Info<'i>: RequestInfo;

@@ -11,8 +11,8 @@
 //!
 //! The buffer is memory of the device, allocated with the first handle that allows batches. C is
 //! [`DEVICE_SPANS`](crate::core::check_memory::DEVICE_SPANS), 2^21. Up to as many ranges take one pass and one sort,
-//! which are n log n steps in any order. A batch has at most 12 * 2^20 ranges, or 52 * 2^20 if merges have 16
-//! sequences. So no batch takes more than 10 passes, or 37 with such merges: fewer than 2 log n.
+//! which are n log n steps in any order. A batch has at most 12 * 2^20 ranges, or 52 * 2^20 if requests name
+//! as much memory as they can. So no batch takes more than 10 passes, or 37 of such requests: fewer than 2 log n.
 //!
 //! The device's memory serves one thread at a time. A thread that finds it in use does not wait: its buffer has
 //! [`STACK_SPANS`] spans on its stack. Then n ranges take n / 1716 + 2 passes at most. These are more than log n
