@@ -11,8 +11,6 @@ shared_constants! {
     const SOURCE_B = 1 << 31;
     /// Tiles of the output that a workgroup merges one after the other, in kernels that exist for comparison.
     const SECTION_TILES = 8;
-    /// Tiles of a block: see glsl/core/tile_prefixes.glsl.
-    const LOOK_BACK_BLOCK = 32;
     /// Offsets of segments in the output that a thread writes.
     const THREAD_OFFSETS = 16;
     /// All items of A and of B.

@@ -67,6 +67,8 @@ shared_constants! {
     const STATUS_COUNT_CLAMPED = 1;
     /// Minimum number of look-back words of a tile.
     const LEAST_LOOK_BACK_ROW = 32;
+    /// Tiles of a block: see glsl/core/tile_prefixes.glsl.
+    const LOOK_BACK_BLOCK = 32;
     /// Status bit: some keys have no bucket; they were placed after the last bucket.
     const STATUS_NO_BUCKET = 2;
     /// Status bit: by the starts of the buckets, some items belong past the end of the output; they were not written.

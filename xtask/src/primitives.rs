@@ -46,7 +46,8 @@ const SHARED: &[&str] = &[
 ];
 
 /// Primitives with ambiguous names: sorts merge runs, and the standard library has hash maps. Such a name may also mean
-/// a folder, a verb or a noun. Only the names of the handle and of public types are the primitive's own.
+/// a folder, a verb or a noun. The primitive's own are the names of the handle, of public types and of the
+/// constants in `interface.rs`, their prefixes, and paths ([`Primitive::is_path`]).
 const ROOMS: &[&str] = &["merge", "hash"];
 
 /// Primitives that are composed of others, and those others: their files name them.
@@ -72,8 +73,12 @@ struct Primitive {
     name: String,
     /// The name, unless it is one of [`ROOMS`], and the handle's name, in lower case.
     words: Vec<String>,
-    /// Public names in Rust and C.
+    /// Public names in Rust and C, and the constants of `interface.rs`.
     declared: BTreeSet<String>,
+    /// Prefixes of constants that no shared folder has: `OPERATION_`.
+    prefixes: BTreeSet<String>,
+    /// Specialization constants: `Constant::Operation`.
+    specialization: Vec<String>,
 }
 
 /// Names that a shared folder gives its own functions and files. They may have a primitive's name as a verb: the folder
@@ -145,8 +150,15 @@ impl Primitive {
             let source = fs::read_to_string(&path)?;
             declared.extend(source.lines().filter_map(declaration).map(str::to_owned));
         }
+        let interface = read(&format!("src/{name}/interface.rs"))?;
+        let shared = read("src/radix/interface.rs")?;
+        let [own, shared] = [&interface, &shared].map(|file| file.lines().filter_map(constant).collect::<Vec<_>>());
+        declared.extend(own.iter().map(|constant| (*constant).to_owned()));
+        let prefixes: BTreeSet<_> = own.into_iter().filter_map(prefix).collect();
+        let prefixes = &prefixes - &shared.into_iter().filter_map(prefix).collect();
+        let specialization = interface.lines().filter_map(specialization).collect();
         let words = if ROOMS.contains(&name.as_str()) { vec![handle] } else { vec![name.clone(), handle] };
-        Ok(Self { words, name, declared })
+        Ok(Self { words, name, declared, prefixes, specialization })
     }
 
     /// Whether a file is of this primitive.
@@ -164,8 +176,19 @@ impl Primitive {
             let is_method = (before.ends_with('.') || before.ends_with("env::"))
                 && names.iter().any(|own| identifier.trim_start_matches("par_").starts_with(own.as_str()));
             let named = || !is_verb && !is_method && words(identifier).iter().any(|word| is_own(word));
-            self.declared.contains(identifier) || named() && !folder.owns(identifier)
+            let whole = &code[..before.len() + identifier.len()];
+            let is_declared = self.declared.contains(identifier)
+                || self.prefixes.contains(identifier)
+                || self.specialization.iter().any(|constant| whole.ends_with(constant.as_str()));
+            let is_path = identifier == self.name && self.is_path(before, &code[whole.len()..]);
+            is_declared || is_path || named() && !folder.owns(identifier)
         })
+    }
+
+    /// Whether a name between these texts is a path to the primitive: `tests/hash` or `hash::tests`.
+    fn is_path(&self, before: &str, after: &str) -> bool {
+        let is_module = after.strip_prefix("::").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()));
+        before.ends_with("tests/") || is_module && !["std::", "core::"].iter().any(|root| before.ends_with(root))
     }
 
     /// The lines of shared files, and of other primitives' files, that name this primitive.
@@ -293,6 +316,23 @@ fn declaration(line: &str) -> Option<&str> {
     ["struct", "enum", "type", "const", "fn"].contains(&kind).then(|| identifiers(rest).next().map(|(_, name)| name))?
 }
 
+/// The constant that a line of an `interface.rs` declares: `const NAME = 1;`.
+fn constant(line: &str) -> Option<&str> {
+    let name = line.trim_start().strip_prefix("const ")?.split_once(" = ")?.0;
+    identifiers(name).next().map(|(_, first)| first).filter(|first| *first == name)
+}
+
+/// The specialization constant that a line of an `interface.rs` declares, in Rust: `Name = 1 as "SPEC_NAME",`.
+fn specialization(line: &str) -> Option<String> {
+    let (name, rest) = line.trim_start().split_once(" = ")?;
+    rest.contains(" as \"SPEC_").then(|| format!("Constant::{name}"))
+}
+
+/// The prefix of a constant: `OPERATION_` of `OPERATION_MERGE`.
+fn prefix(constant: &str) -> Option<String> {
+    constant.split_once('_').map(|(prefix, _)| format!("{prefix}_"))
+}
+
 /// The name of a function that a line of Rust or GLSL declares. A single word may also be a path: it is none.
 fn function(line: &str) -> Option<&str> {
     let declared = |rest| identifiers(rest).next().filter(|(before, _)| before.is_empty()).map(|(_, name)| name);
@@ -390,6 +430,29 @@ mod tests {
         assert_eq!(words("TrmSplitInfo"), ["trm", "split", "info"]);
         assert_eq!(words("TRM_SPLIT_X"), ["trm", "split", "x"]);
         assert_eq!(without_comment("let a = \"//\"; // Split", "a.rs"), "let a = \"//\"; ");
+    }
+
+    #[test]
+    fn ambiguous_names_are_distinguished_by_their_context() {
+        let primitives = primitives().unwrap();
+        let is_named = |name: &str, code: &str| {
+            let primitive = primitives.iter().find(|primitive| primitive.name == name).unwrap();
+            primitive.is_named_in(&primitive.words, code, &Folder::default())
+        };
+        for code in ["\"HASH_\"", "HASH_INSERT", "Constant::Change => 0", "\"hash::tests::plans::\"", "\"tests/hash\""]
+        {
+            assert!(is_named("hash", code), "{code}");
+        }
+        for code in ["HashMap", "std::hash::Hash", "hash::<8>(files)", "let hash = 1", "Change"] {
+            assert!(!is_named("hash", code), "{code}");
+        }
+        for code in ["\"OPERATION_\"", "Constant::Operation => 0", "OPERATION_SEGMENTS", "MergeSequence"] {
+            assert!(is_named("merge", code), "{code}");
+        }
+        for code in ["Operation<Sorting>", "merge_runs(keys)", "\"FUNCTION_\""] {
+            assert!(!is_named("merge", code), "{code}");
+        }
+        assert!(!is_named("split", "\"FUNCTION_\""));
     }
 
     #[test]
