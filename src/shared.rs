@@ -38,7 +38,7 @@ macro_rules! interfaces {
 primitives!(interfaces);
 
 // Members of rows of problems. A kernel reads one row from its push constants, or a table of rows in scratch. Addresses
-// that a strategy does not use may be null. Members of the same name mean the same in every struct:
+// that a strategy does not use may be null. These members mean the same in all rows of digit passes, sorts and splits:
 //
 // count         address of the count; null: the count is `max_count`
 // max_count     the count, or its maximum
@@ -51,7 +51,7 @@ primitives!(interfaces);
 //               of the same chunk; for each window of a merge, `[FAN]` counts
 //
 // Push constants are those of one kernel, or of a few kernels. Parts of scratch are offsets from `scratch` in units of
-// 256 bytes. Members of the same name mean the same here, too:
+// 256 bytes. These members mean the same in all push constants of digit passes, sorts and splits:
 //
 // problem        the row, if there is only one; with segments, the problem that contains all of them
 // scratch        address of scratch
