@@ -1,4 +1,4 @@
-//! Sort, split and merge passes that an engine records into its own Vulkan command buffers.
+//! Sort, split, merge and hash passes that an engine records into its own Vulkan command buffers.
 //!
 //! The library takes the engine's device, creates compute pipelines on it, and appends dispatches and barriers to
 //! command buffers. It allocates no device memory, submits nothing and waits for nothing. Inputs and outputs are device
@@ -9,7 +9,8 @@
 //! - [`Sorter`]: pipelines for sorts of one format; [`Sorter::cmd_sort`] records one sort, [`cmd_batch`] many.
 //! - [`Splitter`]: pipelines for splits of one format; [`Splitter::cmd_split`] records one split.
 //! - [`Merger`]: pipelines for merges of one format; [`Merger::cmd_merge`] records one merge.
-//! - `host` (feature `host`): sorts, splits and merges without your own Vulkan device.
+//! - [`Hasher`]: pipelines for one operation on hash tables of one format; [`Hasher::cmd_hash`] records one operation.
+//! - `host` (feature `host`): sorts, splits, merges and hash tables without your own Vulkan device.
 
 #![cfg_attr(not(feature = "primitive"), allow(dead_code, reason = "without a primitive, shared code is unused"))]
 

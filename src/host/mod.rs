@@ -1,4 +1,5 @@
-//! Sorts, splits and merges without your own Vulkan device: an instance, a device, buffers, upload, run and download.
+//! Sorts, splits, merges and hash tables without your own Vulkan device: an instance, a device, buffers, upload, run
+//! and download.
 //!
 //! The module uses the public recording functions only. Engines do not need it.
 //!
