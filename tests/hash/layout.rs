@@ -102,7 +102,8 @@ impl Table<'_> {
         assert_eq!(header[4] as usize, self.erased_slots(), "the number of erased slots in the header");
         if self.types.is_linear() {
             assert_eq!(header[1..3], [self.slots().len() as u32 / SLICE, 0], "slices, and an unused word");
-            let is_clear = |slot: &Words| self.types.value_words() != 1 || slot.last() == Some(&u32::MAX);
+            let is_clear =
+                |slot: &Words| slot.iter().rev().take(self.types.value_words()).all(|word| *word == u32::MAX);
             let empty = self.types.slot_without_key(0);
             let all_clear = self.slots().iter().filter(|slot| slot.starts_with(&empty)).all(is_clear);
             assert!(all_clear, "some empty slot has a value");

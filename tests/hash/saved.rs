@@ -22,6 +22,11 @@ fn changed(bytes: &[u8], word: usize, value: u32) -> Vec<u8> {
     bytes
 }
 
+/// The bytes with all ones from a word on: an empty slot.
+fn emptied(bytes: &[u8], first: usize, words: usize) -> Vec<u8> {
+    (first..first + words).fold(bytes.to_vec(), |bytes, word| changed(&bytes, word, u32::MAX))
+}
+
 /// A table goes on in other memory, with keys in overflow slices, erased slots and reserved keys. The drivers share the
 /// types.
 pub(crate) fn tables_in_other_memory() {
@@ -219,10 +224,13 @@ pub(crate) fn faults_of_linear_tables() {
     assert_eq!(refused(slot(HOME), key(HOME + 1, 9)[0]), unfound(HOME), "a key in front of its path");
     assert_eq!(refused(slot(HOME + 9), keys[1]), unfound(HOME + 9), "a key twice, behind an empty slot");
     assert_eq!(refused(slot(HOME + 4), keys[1]), unfound(HOME + 4), "a key twice");
-    assert_eq!(refused(slot(HOME + 2), u32::MAX), unfound(HOME + 3), "an empty slot inside a path");
+    let with_gap = emptied(&good, slot(HOME + 2), 2);
+    assert_eq!(error_of(types, SLICE, &with_gap), unfound(HOME + 3), "an empty slot inside a path");
     assert_eq!(refused(slot(HOME + 4), key(HOME + 5, 9)[0]), unfound(HOME + 4), "another key in front of its path");
     let why = "it has 5 keys and 1 erased slots, not 4 and 1 as its header";
     assert_eq!(refused(slot(HOME + 4), key(HOME + 4, 9)[0]), malformed(why), "one more key");
+    assert_eq!(refused(slot(HOME + 4) + 1, 7), malformed(&format!("empty slot {} has a value", HOME + 4)));
+    assert_eq!(check_table(&types.info(), SLICE, &changed(&good, slot(HOME + 2) + 1, 7)), Ok(()), "an erased slot");
     for word in [0, 1, 3, 4, 5, 6] {
         assert_ne!(refused(word, u32::MAX - 7), "", "word {word} of the header");
     }
@@ -253,6 +261,8 @@ pub(crate) fn faults_of_multimaps() {
     assert_eq!(entry(HOME + 2)[0], u32::MAX - 1, "the slot of an erased key");
     let header = table.header();
     assert_eq!(header[5..7], [0; 2], "reserved keys");
+    refuses_reserved_keys(types, &good, &header);
+    assert_eq!(refused(at(HOME + 9, 2), 7), malformed(&format!("empty slot {} has a value", HOME + 9)));
     let counts = |found: &str, of_header: &str| malformed(&format!("it has {found}, not {of_header} as its header"));
     assert_eq!(refused(3, 4), counts("3 keys and 1 erased slots", "4 and 1"));
     assert_eq!(refused(4, 2), counts("3 keys and 1 erased slots", "3 and 2"));
@@ -264,8 +274,10 @@ pub(crate) fn faults_of_multimaps() {
     assert_eq!(error_with_entry(HOME + 5), unfound(HOME + 5));
     assert_eq!(error_with_entry(HOME - 1), unfound(HOME - 1));
     assert_eq!(check_table(&types.info(), SLICE, &changed(&with_entry(HOME + 4), 3, 4)), Ok(()), "three equal keys");
-    assert_eq!(refused(at(HOME + 2, 0), u32::MAX), unfound(HOME + 3), "an empty slot inside a path");
-    assert_eq!(refused(at(HOME, 0), u32::MAX), unfound(HOME + 1), "an empty slot inside a path");
+    for slot in [HOME, HOME + 2] {
+        let with_gap = emptied(&good, at(slot, 0), 3);
+        assert_eq!(error_of(types, SLICE, &with_gap), unfound(slot + 1), "an empty slot inside a path");
+    }
     for slot in [0, 1, 3].map(|slot| HOME + slot) {
         let [fingerprint, key_word, value] = entry(slot)[..] else { panic!("three words") };
         assert_eq!(refused(at(slot, 0), fingerprint ^ 1), unfound(slot), "a wrong fingerprint");
@@ -283,8 +295,17 @@ pub(crate) fn faults_of_multimaps() {
     // A key with many values, as it is and with an empty slot among them.
     table.apply_to(HashOperation::Insert, vec![key(HOME, 5); 200]);
     table.check(&[]);
-    let text = error_of(types, SLICE, &changed(&table.bytes(), at(HOME + 100, 0), u32::MAX));
+    let text = error_of(types, SLICE, &emptied(&table.bytes(), at(HOME + 100, 0), 3));
     assert_eq!(text, unfound(HOME + 101));
+}
+
+/// A table without reserved keys is refused if its header has one of them, also if the number of keys includes it.
+fn refuses_reserved_keys(types: Types, good: &[u8], header: &[u32]) {
+    for word in [5, 6] {
+        let with_flag = changed(&changed(good, word, 1), 3, header[3] + 1);
+        let text = error_of(types, SLICE, &with_flag);
+        assert_eq!(text, "table is malformed: its header has a reserved key, but no key is reserved");
+    }
 }
 
 /// Keys of several words: a wrong bit in the fingerprint or in the key is a fault. No key is reserved.
@@ -303,5 +324,16 @@ fn faults_of_fingerprints(context: &Context) {
         let before = table.slots()[in_use][word];
         let text = error_of(types, SLICE, &changed(&good, at, before ^ 1 << (7 * word)));
         assert_eq!(text, format!("table is malformed: no search finds slot {in_use}"));
+    }
+    refuses_reserved_keys(types, &good, &table.header());
+    let empty = table.slots().iter().position(|slot| slot[0] == u32::MAX).expect("an empty slot");
+    let text = error_of(types, SLICE, &changed(&good, 64 + 4 * empty + 3, 7));
+    assert_eq!(text, format!("table is malformed: empty slot {empty} has a value"));
+    // Values of several words.
+    let types = Types::ALL[6].linear();
+    let good = Table::new(context, types, SLICE, SLICE).bytes();
+    for word in [3, 4] {
+        let text = error_of(types, SLICE, &changed(&good, 64 + 5 * 9 + word, 7));
+        assert_eq!(text, "table is malformed: empty slot 9 has a value");
     }
 }

@@ -88,7 +88,7 @@ impl LinearSlots {
         for (number, slot) in words[HEADER_WORDS..].chunks_exact(table.slot_words()).enumerate() {
             let (key, value) = slot[table.fingerprint_words()..].split_at(shape.key_words);
             match slot[0] {
-                EMPTY if shape.value_words == 1 && *value != [u32::MAX] => {
+                EMPTY if value.iter().any(|word| *word != u32::MAX) => {
                     return Err(format!("empty slot {number} has the value {value:x?}"));
                 }
                 EMPTY => _ = table.empty.insert(number),
@@ -219,10 +219,7 @@ impl Slots for LinearSlots {
         for slot in &self.empty {
             let target = &mut words[place(*slot)];
             target[0] = EMPTY;
-            // Insertions may rely on the values of empty slots, if these have one word.
-            if self.shape.value_words == 1 {
-                target[slot_words - 1] = u32::MAX;
-            }
+            target[slot_words - self.shape.value_words..].fill(u32::MAX);
             if random.chance(unused, 100) {
                 target.fill(u32::MAX);
             }

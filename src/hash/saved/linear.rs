@@ -1,6 +1,6 @@
 //! The slots of a table with linear probing. See glsl/hash/linear.glsl.
 
-use super::{Table, hash_key, malformed};
+use super::{Table, has_fingerprints, hash_key, malformed};
 use crate::Result;
 use crate::shared::{HEADER_BYTES, MOST_LINEAR_PROBES, SLICE_SLOTS};
 
@@ -35,18 +35,19 @@ impl Linear<'_> {
     }
 
     fn key(&self, slot: u32) -> Vec<u32> {
-        let begin = usize::from(self.has_tag());
+        let begin = usize::from(has_fingerprints(self.format));
         (0..self.key_words()).map(|word| self.word(self.at(slot, begin + word))).collect()
     }
 
-    /// Whether the state of a slot is a part of a hash, and not the key.
-    fn has_tag(&self) -> bool {
-        self.key_words() > 1 || self.format.multimap
+    /// Whether the value of a slot is all ones. So are values of empty slots.
+    fn has_no_value(&self, slot: u32) -> bool {
+        let values = self.slot_words() - self.format.value_words as usize..self.slot_words();
+        values.into_iter().all(|word| self.word(self.at(slot, word)) == u32::MAX)
     }
 
     /// The state of a slot with a key.
     fn state_of(&self, key: &[u32], [_, second]: [u32; 2]) -> u32 {
-        if self.has_tag() { second & !(1 << 31) } else { key[0] }
+        if has_fingerprints(self.format) { second & !(1 << 31) } else { key[0] }
     }
 
     /// The slot in which a search finds a key.
@@ -83,6 +84,7 @@ impl Linear<'_> {
         let mut counts = [0; 2];
         for slot in 0..self.slots() {
             match self.state(slot) {
+                EMPTY_SLOT if !self.has_no_value(slot) => return malformed(format!("empty slot {slot} has a value")),
                 EMPTY_SLOT => {}
                 ERASED_SLOT => counts[1] += 1,
                 _ => {

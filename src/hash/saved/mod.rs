@@ -38,6 +38,11 @@ fn reserved_of(format: &Format, slot: &[u32]) -> Option<u32> {
     is_reserved.then(|| u32::MAX - last)
 }
 
+/// Whether the slots of a table have fingerprints: parts of hashes. Otherwise two keys are reserved.
+fn has_fingerprints(format: &Format) -> bool {
+    format.scheme == HashScheme::Linear && (format.key_words > 1 || format.multimap)
+}
+
 /// A table in host memory.
 #[derive(Clone, Copy)]
 struct Table<'a> {
@@ -77,6 +82,9 @@ impl Table<'_> {
         if used > 1 || first > 1 || second > 1 {
             return malformed("a flag of its header is neither 0 nor 1".to_owned());
         }
+        if has_fingerprints(self.format) && (first != 0 || second != 0) {
+            return malformed("its header has a reserved key, but no key is reserved".to_owned());
+        }
         let [keys, erased_slots] = match self.format.scheme {
             HashScheme::Bucketed => Bucketed(*self).check()?,
             HashScheme::Linear => Linear(*self).check()?,
@@ -102,7 +110,7 @@ fn malformed<T>(why: String) -> Result<T> {
 /// been saved to a file.
 ///
 /// The version and the numbers of the header are compared with the slots, and each key must lie where a search finds
-/// it. Values can be anything, and types of the same size are not distinguished. The time is that of reading all slots,
+/// it. Values of keys can be anything, and types of the same size are not distinguished. The time is that of reading all slots,
 /// and of one search on the host for each key.
 ///
 /// # Errors
