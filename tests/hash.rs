@@ -103,6 +103,7 @@ fn main() -> ExitCode {
         saved::faults_of_saved_tables,
         saved::faults_of_linear_tables,
         saved::faults_of_multimaps,
+        saved::claims_of_no_item,
         saved::probes_by_load,
         saved::probes_of_linear_tables_by_load,
         recording::batches_of_tables_sorts_and_merges,

@@ -49,10 +49,11 @@ struct Claim {
     bool was_erased;
 };
 
-// Whether a slot with this state has the key. Another item of the batch may have claimed the slot.
+// Whether a slot with this state has the key. Another item of the batch may have claimed the slot. In a corrupt table, a
+// state may have the index of no item.
 bool has_state_of(uint slot, uint state, uint key[KEY_WORDS], Wanted wanted) {
     if (state == wanted.state) return has_key(slot, key);
-    if (!HAS_TAG || state < CLAIMED || state >= ERASED_SLOT) return false;
+    if (!HAS_TAG || state < CLAIMED || (state & ~CLAIMED) >= batch_count()) return false;
     return are_key(Words(advance(args.problem.keys, bytes_of(state & ~CLAIMED, KEY_WORDS * 4))), key);
 }
 

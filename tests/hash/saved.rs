@@ -237,6 +237,21 @@ pub(crate) fn faults_of_linear_tables() {
     faults_of_fingerprints(&context);
 }
 
+/// A table that was not checked, with slots that name items behind the end of a batch: insertions read no such key.
+pub(crate) fn claims_of_no_item() {
+    let context = context(Setup::Native);
+    for types in [Types::ALL[4], Types::ALL[7]].map(Types::linear).into_iter().filter(|types| types.are_filled()) {
+        let mut table = Table::new(&context, types, SLICE, SLICE);
+        let empty = table.bytes();
+        for item in [100, 0x1234_5678, (1 << 31) - 3] {
+            let claimed = |bytes: Vec<u8>, slot| changed(&bytes, 64 + slot * types.slot_words(), 1 << 31 | item);
+            table.load(&(0..SLICE as usize).fold(empty.clone(), claimed));
+            let left = table.apply_to(HashOperation::Insert, types.keys_of(0..100));
+            assert_eq!(left.len(), 100, "no slot is free");
+        }
+    }
+}
+
 /// As `faults_of_linear_tables`, for a multimap with four entries of one path: two of one key, an erased one, and
 /// another key. Equal keys are no fault.
 pub(crate) fn faults_of_multimaps() {
