@@ -8,6 +8,8 @@
 mod calls;
 #[path = "hash/check.rs"]
 mod check;
+#[path = "hash/collisions.rs"]
+mod collisions;
 mod common;
 #[path = "hash/concurrent.rs"]
 mod concurrent;
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         results::churn,
         results::slices_without_keys,
         results::workgroups_without_a_slice,
+        collisions::equal_hashes,
         finding::insertions_that_find,
         rehashing::every_format,
         rehashing::too_small,

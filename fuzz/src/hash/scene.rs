@@ -4,7 +4,8 @@ use super::linear::LinearSlots;
 use super::opcodes::Opcodes;
 use super::stencil::Stencil;
 use super::table::{
-    Entries, SLICE_SLOTS, Shape, Table, Words, entry_count, key_of_hash, key_of_second_hash, reserved_key, twin,
+    Entries, SLICE_SLOTS, Shape, Table, Words, entry_count, key_of_hash, key_of_second_hash, keys_of_equal_hashes,
+    reserved_key, twin,
 };
 use crate::items::{Stream, value_size};
 use crate::keys::words;
@@ -174,7 +175,7 @@ fn draw_hashes(shape: &Shape, count: usize, random: &mut Random) -> Vec<u32> {
     (0..count).map(|index| base.wrapping_add(u32::try_from(index).unwrap_or(0) << shift)).collect()
 }
 
-/// Most keys with a common second hash: each one is compared with all others.
+/// Most keys with a common second hash: all of an overflow slice have the same first bucket.
 const MOST_WITH_A_SECOND_HASH: usize = 1 << 11;
 
 /// Keys from which those of the table and of the batch are drawn. Some may be equal.
@@ -203,6 +204,9 @@ fn draw_keys(info: &HasherInfo, shape: &Shape, ask: &Ask, count: usize) -> Vec<W
     };
     if shape.has_fingerprint() && random.chance(1, 3) {
         keys.chunks_exact_mut(2).for_each(|pair| pair[1] = twin(&pair[0]));
+    }
+    if words > 2 && random.chance(1, 4) {
+        keys.chunks_exact_mut(2).for_each(|pair| pair.clone_from_slice(&keys_of_equal_hashes(words, &mut random)));
     }
     for number in 0..2 {
         if count != 0 && random.chance(2, 3) {

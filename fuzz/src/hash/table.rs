@@ -8,6 +8,7 @@ use crate::keys;
 use crate::random::Random;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::OnceLock;
 use trommel::{HashScheme, HasherInfo};
 
 /// The words of a key or of a value.
@@ -87,6 +88,34 @@ pub(super) fn twin(key: &[u32]) -> Words {
 pub(super) fn key_of_second_hash(first_words: &[u32], hash: u32) -> Words {
     let so_far = first_words.iter().fold(SEEDS[0], |h, word| mix(h ^ word));
     [first_words, &[unmix(hash) ^ so_far]].concat()
+}
+
+/// Two keys of three words or more of which both hashes are equal. See [`state_pairs`].
+pub(super) fn keys_of_equal_hashes(words: usize, random: &mut Random) -> [Words; 2] {
+    let [second, other, difference] = random.pick(state_pairs());
+    let (third, last) = (random.word(), random.word());
+    let key = |second, third| [FIRST_OF_PAIRS, second, third, last][..words].to_vec();
+    [key(second, third), key(other, third ^ difference)]
+}
+
+/// The first word of the keys of [`state_pairs`].
+const FIRST_OF_PAIRS: u32 = 5;
+
+/// Two second words of keys, and the difference of their third words with which both hashes are equal.
+///
+/// Each hash is a state to which words are added, by an exclusive or and then a bijection. The exclusive or of the two
+/// states behind the second word is the same for both keys of a pair, so one difference makes both states equal.
+fn state_pairs() -> &'static [[u32; 3]] {
+    static PAIRS: OnceLock<Vec<[u32; 3]>> = OnceLock::new();
+    PAIRS.get_or_init(|| {
+        let mut seconds = HashMap::new();
+        let pair = |second: u32| {
+            let [first_state, second_state] = hashes(&[FIRST_OF_PAIRS, second, 0]).map(unmix);
+            let former = seconds.insert(first_state ^ second_state, (second, first_state));
+            former.map(|(other, other_state)| [second, other, first_state ^ other_state])
+        };
+        (0..400_000).filter_map(pair).collect()
+    })
 }
 
 /// The number of a reserved key: 0 for all ones, 1 for all ones but the last bit of the last word. None for other keys.
@@ -360,6 +389,17 @@ mod tests {
             assert_eq!(hashes(&key)[0], 0x1234);
         }
         assert_eq!(hashes(&key_of_hash(&[7], 0x1234))[1], 7);
+    }
+
+    #[test]
+    fn pairs_have_equal_hashes() {
+        assert!(state_pairs().contains(&[52260, 35984, 3_563_130_155]), "a pair");
+        let mut random = Random::of(&[8]);
+        for words in [3, 3, 3, 4, 4, 4] {
+            let [key, other] = keys_of_equal_hashes(words, &mut random);
+            assert_eq!(hashes(&key), hashes(&other));
+            assert!(key != other && key.len() == words);
+        }
     }
 
     #[test]
