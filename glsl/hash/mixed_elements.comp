@@ -7,7 +7,7 @@
 // Workgroups: one for each THREADS * ITEMS keys at the maximum count.
 // Memory order: inputs come from earlier dispatches. A slot is claimed once, by an atomic exchange, and all accesses to
 //               it are atomic. Every other word is written once.
-// Progress: never waits. At least half of the slots are free, so every search for one ends.
+// Progress: never waits. At least half of the slots are free, so every search for one ends. It is bounded besides.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -30,9 +30,11 @@ layout(constant_id = SPEC_ITEMS) const uint ITEMS = 4;
 #include "hash/mixed.glsl"
 
 // The number of a key in the batch. The first one of its items to claim a slot is the one that all others find there.
-uint number_of(uint index, uint key[KEY_WORDS], uint hash) {
-    for (uint k = 0; ; ++k) {
-        uvec2 slot = advance(scratch_part(args.slots), bytes_of(hash + k & args.last_slot, 4));
+// Both hashes select the first slot: keys with one equal hash do not meet.
+uint number_of(uint index, uint key[KEY_WORDS], uint first_hash, uint second_hash) {
+    uint start = second_hash ^ mix_bits(first_hash);
+    for (uint k = 0; k <= args.last_slot; ++k) {
+        uvec2 slot = advance(scratch_part(args.slots), bytes_of(start + k & args.last_slot, 4));
         // Without an exchange if the slot has been claimed: all items of a key come here.
         uint number = load_relaxed(Words(slot), 0);
         if (number == 0) number = atomicCompSwap(Words(slot).v[0], 0, index + 1);
@@ -41,6 +43,8 @@ uint number_of(uint index, uint key[KEY_WORDS], uint hash) {
         load_key(number - 1, other);
         if (keys_equal(other, key)) return number;
     }
+    // Not reached: some slot is free. The item would have a number of its own.
+    return index + 1;
 }
 
 void main() {
@@ -54,7 +58,7 @@ void main() {
         load_key(index, key);
         uint first_hash, second_hash;
         hash_key(key, first_hash, second_hash);
-        uint other = KEY_WORDS > 2 ? number_of(index, key, second_hash) : second_hash;
+        uint other = KEY_WORDS > 2 ? number_of(index, key, first_hash, second_hash) : second_hash;
         store_identity(index, first_hash, other);
         if (wants_results()) Words(scratch_part(args.before)).v[index] = NO_CHANGE;
         elements.v[index] = element_of(Words(args.problem.opcodes).v[index] & 3, index);
