@@ -17,8 +17,10 @@
 //   if (trm_hash_linear_insert(table, cell, vertex) == TRM_HASH_FULL) ...
 //   if (trm_hash_linear_find(table, cell, vertex)) ...
 //
-// A search takes keys with a value of all ones as absent: they may be about to be inserted. Slots of erased keys are
-// not used again until an insertion by a hasher that is not concurrent.
+// A search takes keys with a value of all ones as absent: they may be about to be inserted. So the application must not
+// insert values of all ones. Of the two largest keys, a search may find an earlier value while the key is inserted
+// again. Values are not published by a release: data that a value is an index of need a barrier of the application.
+// Slots of erased keys are not used again until an insertion by a hasher that is not concurrent.
 
 const uint TRM_HASH_LINEAR_HEADER_WORDS = 64;
 const uint TRM_HASH_LINEAR_MOST_PROBES = 16384;

@@ -219,7 +219,9 @@ pub struct HasherInfo {
     /// and searches of [`HashScheme::Linear`], with keys of 4 bytes and values of at most 4.
     ///
     /// Of equal keys, any one provides the value. A search takes keys with a value of all ones as absent: they may be
-    /// about to be inserted. Slots of erased keys are not used again.
+    /// about to be inserted. So the application must not insert values of all ones. Of the two largest keys, a search
+    /// may find an earlier value while the key is inserted again. Values are not published by a release: data that a
+    /// value is an index of need a barrier of the application. Slots of erased keys are not used again.
     pub concurrent: bool,
     /// The table may have a key several times, with a value each. [`HashOperation::Insert`] inserts all items of a
     /// batch, [`HashOperation::Erase`] removes all values of a key, and [`HashOperation::Find`] writes any one.

@@ -11,14 +11,15 @@ use std::mem::offset_of;
 /// memory.
 ///
 /// A probe is what a search reads at a time: a bucket of 64 bytes, or a slot of a table with linear probing. Probes are
-/// those of searches for keys that the table has. The two keys that are in the header take none and are not counted:
-/// all ones, and all ones but the last bit of the last word.
+/// those of searches for keys that the table has. Keys in the header take none and are not counted: all ones, and all
+/// ones but the last bit of the last word. In multimaps, and in other tables with linear probing and keys of more than 4
+/// bytes, all keys have slots.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct HashStatistics {
     /// Number of keys.
     pub keys: u32,
-    /// Number of slots that erased keys have left. Insertions use them again.
+    /// Number of slots that erased keys have left. Insertions use them again, unless they are concurrent.
     pub erased_slots: u32,
     /// Number of slots, without those of overflow slices.
     pub slots: u32,

@@ -120,7 +120,9 @@ pub const TRM_HASHER_CREATE_DEFERRED_BIT: u32 = 2;
 /// problems of one batch, operations without a barrier between them, or shaders of the application. For
 /// TRM_HASH_OPERATION_INSERT, _ASSIGN, _ERASE and _FIND on TRM_HASH_SCHEME_LINEAR tables, with keys of 4 bytes and
 /// values of at most 4. Of equal keys, any one provides the value. A search takes keys with a value of all ones as
-/// absent: they may be about to be inserted. Slots of erased keys are not used again.
+/// absent: they may be about to be inserted. So the application must not insert values of all ones. Of the two largest
+/// keys, a search may find an earlier value while the key is inserted again. Values are not published by a release:
+/// data that a value is an index of need a barrier of the application. Slots of erased keys are not used again.
 pub const TRM_HASHER_CREATE_CONCURRENT_BIT: u32 = 4;
 
 /// Flag in TrmHasherCreateInfo::flags: the table may have a key several times, with a value each.
@@ -299,14 +301,15 @@ pub struct TrmHashInfo {
 }
 
 /// How full a table is, and how many probes its keys take: TRM_HASH_OPERATION_STATISTICS writes it to device memory. A
-/// probe is what a search reads at a time: a bucket of 64 bytes, or a slot of a table with linear probing. Two keys
-/// take none and are not counted: all ones, and all ones but the last bit of the last word.
+/// probe is what a search reads at a time: a bucket of 64 bytes, or a slot of a table with linear probing. Keys in the
+/// header take none and are not counted: all ones, and all ones but the last bit of the last word. In multimaps, and in
+/// other tables with linear probing and keys of more than 4 bytes, all keys have slots.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmHashStatistics {
     /// Number of keys.
     pub keys: u32,
-    /// Number of slots that erased keys have left. Insertions use them again.
+    /// Number of slots that erased keys have left. Insertions use them again, unless they are concurrent.
     pub erased_slots: u32,
     /// Number of slots, without those of overflow slices. Above 95 % of them in use, insertions may report keys as left
     /// over.
