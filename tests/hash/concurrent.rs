@@ -3,6 +3,7 @@
 use crate::common::contexts::{Setup, assert_silence, context};
 use crate::common::keys::{Random, mix};
 use crate::common::very_brief;
+use crate::resizing::{on_host, resize};
 use crate::table::{Batch, Table, Types, Words};
 use std::collections::HashMap;
 use trommel::host::Context;
@@ -95,13 +96,18 @@ fn small_values(mut batch: Batch) -> Batch {
 /// table and the results of searches are those of some order of the operations. Non-concurrent operations follow.
 pub(crate) fn concurrent_operations() {
     let context = context(Setup::Native);
-    let rounds = if very_brief() { 2 } else { 6 };
-    for types in [Types::PAIRS.linear(), Types::KEYS.linear()] {
+    let all_rounds = if very_brief() { 2 } else { 6 };
+    let kinds = [Types::PAIRS.linear(), Types::KEYS.linear()];
+    for (types, rounds) in kinds.map(|types| (types, all_rounds)).into_iter().chain([(kinds[0].resizable(), 2)]) {
         // Concurrent insertions do not reuse erased slots: the capacity suffices for the slots of all rounds.
-        let mut table = Table::new(&context, types, 8192, 0);
+        let mut table = Table::resizable(&context, types, [if types.resizable { 1024 } else { 0 }, 8192], 0);
         let begin = draw(&table, Insert, [0, 0], KEYS);
         table.apply(&begin);
         for round in 0..rounds {
+            if types.resizable {
+                let slices = resize(&mut table, on_host(3000), KEYS);
+                assert!(slices > 1, "room for 3000 keys more");
+            }
             concurrent_round(&mut table, round);
             let others: Vec<Words> = (0..KEYS + 100).map(|i| types.key_of(i)).collect();
             table.check(&others);

@@ -28,7 +28,7 @@ fn expected_slices(table: &Table<'_>, reserve: Reserve, most: u32) -> (u32, bool
 }
 
 /// Resizes a table for so many more keys. Returns the number of slices.
-fn resize(table: &mut Table<'_>, reserve: Reserve, most: u32) -> u32 {
+pub(crate) fn resize(table: &mut Table<'_>, reserve: Reserve, most: u32) -> u32 {
     let (slices, moves) = expected_slices(table, reserve, most);
     let before = table.words();
     let batch = Batch { reserve, ..table.batch_of_items(Resize, [0, u64::MAX], most) };
@@ -40,7 +40,7 @@ fn resize(table: &mut Table<'_>, reserve: Reserve, most: u32) -> u32 {
     slices
 }
 
-fn on_host(most: u32) -> Reserve {
+pub(crate) fn on_host(most: u32) -> Reserve {
     Reserve { most, on_device: None }
 }
 
@@ -48,7 +48,7 @@ fn on_host(most: u32) -> Reserve {
 pub(crate) fn growing_and_shrinking() {
     const KEYS: u32 = 9000;
     let context = context(Setup::Native);
-    let kinds = [Types::PAIRS, Types::ALL[4], Types::ALL[6]].into_iter().enumerate();
+    let kinds = [Types::PAIRS, Types::ALL[4], Types::ALL[6], Types::ALL[7]].into_iter().enumerate();
     for types in kinds
         .filter(|(i, _)| *i == 0 || is_shared_here(*i) && !very_brief())
         .flat_map(|(_, types)| types.of_each_kind())

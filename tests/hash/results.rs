@@ -115,7 +115,8 @@ pub(crate) fn counts_on_the_device() {
     for (types, count) in kinds.flat_map(|types| [0, 1, 77, 200, 201, u32::MAX].map(|count| (types, count))) {
         let mut random = Random::new(7);
         let mut table = Table::new(&context, types, 2048, 0);
-        for operation in [HashOperation::Insert, HashOperation::Assign, HashOperation::Find, HashOperation::Erase] {
+        use HashOperation::{Add, Assign, Erase, Find, Insert};
+        for operation in [Insert, Assign, Find, Add, Erase] {
             let keys = draw(types, 200, 300, &mut random);
             table.apply(&Batch::new(operation, types, keys, &mut random).counted(count));
             table.check(&[]);
@@ -127,10 +128,11 @@ pub(crate) fn counts_on_the_device() {
 /// as they have slots. The drivers share the types.
 pub(crate) fn full_tables() {
     let context = context(Setup::Native);
-    let kinds = [Types::KEYS, Types::PAIRS, Types::ALL[6]].into_iter().enumerate();
-    for types in kinds.filter(|(i, _)| is_shared_here(*i)).flat_map(|(_, types)| types.of_each_scheme()) {
+    let kinds = [Types::KEYS, Types::PAIRS, Types::ALL[6], Types::ALL[7], Types::ALL[8]].into_iter().enumerate();
+    let kinds = kinds.filter(|(i, _)| is_shared_here(*i)).flat_map(|(_, types)| types.of_each_scheme());
+    for types in kinds.filter(|types| types.are_filled()) {
         for capacity in [1024, 4096] {
-            if very_brief() && capacity > 1024 {
+            if (very_brief() || types.key_words() > 2) && capacity > 1024 {
                 continue;
             }
             let mut random = Random::new(3);

@@ -8,7 +8,8 @@ use crate::common::pipeline::Pipeline;
 use crate::common::spirv::words_of;
 use crate::common::very_brief;
 use crate::concurrent::{Changes, KEYS, check_last_values, class_of};
-use crate::table::{Batch, Table, Types, Words};
+use crate::resizing::{on_host, resize};
+use crate::table::{Batch, SLICE, Table, Types, Words};
 use std::collections::HashMap;
 use trommel::HashOperation;
 use trommel::host::Context;
@@ -24,9 +25,13 @@ const MULTIMAP: &[u8] = include_bytes!("spirv/multimap.spv");
 /// drivers share the formats.
 pub(crate) fn searches_in_shaders() {
     let context = context(Setup::Native);
-    for (i, types) in Types::ALL.into_iter().enumerate().filter(|(i, _)| is_shared_here(*i)) {
+    // A resizable table does not use all of its memory.
+    let resizable = [Types::PAIRS.resizable()].into_iter().filter(|_| !very_brief());
+    let kinds = Types::ALL.into_iter().enumerate().filter(|(i, _)| is_shared_here(*i));
+    for (i, types) in kinds.chain(resizable.map(|types| (0, types))) {
         let mut random = Random::new(i as u64);
-        let mut table = Table::new(&context, types, 2000, 1 << 18);
+        let capacities = if types.resizable { [1500, 40 * SLICE] } else { [0, 2000] };
+        let mut table = Table::resizable(&context, types, capacities, 1 << 18);
         let keys = |range: std::ops::Range<u32>| range.map(|i| types.key_of(i)).collect::<Vec<_>>();
         search(&context, &table, &keys(0..100));
         for (operation, range) in [
@@ -39,6 +44,9 @@ pub(crate) fn searches_in_shaders() {
         ] {
             table.apply(&Batch::new(operation, types, keys(range), &mut random));
             search(&context, &table, &keys(0..4600));
+            if types.resizable && resize(&mut table, on_host(0), 5000) > 2 {
+                search(&context, &table, &keys(0..4600));
+            }
         }
     }
 }
@@ -109,9 +117,11 @@ fn run_steps(context: &Context, table: &Table<'_>, steps: &Steps) -> Vec<[u32; 2
 pub(crate) fn insertions_in_shaders() {
     let context = context(Setup::Native);
     let rounds = if very_brief() { 2 } else { 8 };
-    for types in [Types::PAIRS.linear(), Types::KEYS.linear()] {
-        // Shaders do not reuse erased slots: the capacity suffices for the slots of all rounds.
-        let mut table = Table::new(&context, types, 8192, 0);
+    for types in [Types::PAIRS.linear(), Types::KEYS.linear().resizable()] {
+        // Shaders do not reuse erased slots: the capacity suffices for the slots of all rounds. A resizable table does
+        // not use all of its memory.
+        let capacities = if types.resizable { [8192, 1 << 15] } else { [0, 8192] };
+        let mut table = Table::resizable(&context, types, capacities, 0);
         let mut random = Random::new(3);
         for round in 0..rounds {
             let steps: Steps = (0..5000)
@@ -221,9 +231,9 @@ fn full_table(context: &Context, types: Types) {
 /// between erased slots.
 pub(crate) fn values_in_shaders() {
     let context = context(Setup::Native);
-    let types = Types::PAIRS.multimap();
+    let types = Types::PAIRS.multimap().resizable();
     let mut random = Random::new(4);
-    let mut table = Table::new(&context, types, 2000, 0);
+    let mut table = Table::resizable(&context, types, [2000, 8000], 0);
     let many = vec![types.key_of(5); 100];
     for (operation, keys) in [
         (HashOperation::Insert, many),

@@ -56,7 +56,7 @@ pub(crate) fn selected_erasures() {
     let kinds = kinds.filter(|(i, _)| *i == 0 || is_shared_here(*i) && !very_brief());
     // Values of two words in the header, and tables that do not use all of their memory.
     let others = [Types::ALL[2].linear(), Types::PAIRS.linear().resizable(), Types::PAIRS.multimap().resizable()];
-    let others = others.into_iter().filter(|_| !very_brief());
+    let others = others.into_iter().chain([Types::PAIRS.resizable()]).filter(|_| !very_brief());
     for types in kinds.flat_map(|(_, types)| types.of_each_kind()).chain(others) {
         for share in [1, 3] {
             let mut table = filled(&context, types);
