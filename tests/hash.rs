@@ -84,6 +84,7 @@ fn main() -> ExitCode {
         multimaps::churn,
         selecting::selected_exports,
         selecting::selected_erasures,
+        selecting::distinct_keys,
         resizing::growing_and_shrinking,
         resizing::reserves,
         stencils::every_operation,

@@ -1,5 +1,13 @@
 // Changes a table: each workgroup applies the items of a batch that belong to its slice, in shared memory.
 //
+// Terms: slice           1024 slots. The home slice of a key is selected by its first hash; 32 home slices share an
+//                        overflow slice, for keys that find no slot in theirs. See table.glsl.
+//        bucket, path    64 bytes of slots; the buckets that are probed for a key, one after the other
+//        mark            bit of a home slice: some key of it lies in the overflow slice
+//        filter          bits of a full bucket, by which a search for an absent key ends there
+//        owner           where the value of a slot comes from: an item of the batch, or a slot before the batch
+//        waiting item    an item that found no slot in the first bucket of its path. See place.glsl.
+//
 // In:  the hashes of the batch, sorted by their first bits, and by the order of the batch if these are equal; the
 //      values of the items in this order, or their indices; the slice.
 // Out: the slice, if some item belongs to it; a bit in `spilled` for each item that has no place in its path. With
@@ -201,8 +209,8 @@ bool apply_item(uint position, uint first, bool overflows, bool searches) {
     bool is_bounded = true;
     uint at = NO_SLOT;
     if (ERASES || searches) at = find_slot(key, tag, first, own_probe(first, second), is_bounded);
-    bool is_elsewhere = !is_bounded && (overflows || !ERASES && has_spilled());
-    if (at == NO_SLOT && is_elsewhere) {
+    bool may_be_elsewhere = !is_bounded && (overflows || !ERASES && has_spilled());
+    if (at == NO_SLOT && may_be_elsewhere) {
         spill(position);
     } else if (ERASES) {
         if (at != NO_SLOT) erase_slot(at);

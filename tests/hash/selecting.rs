@@ -1,11 +1,13 @@
 //! Exports and erasures of the keys with selected values.
 
+use crate::common::arena::barrier;
 use crate::common::contexts::{Setup, context, is_shared_here};
 use crate::common::keys::Random;
 use crate::common::very_brief;
 use crate::results::draw;
 use crate::table::{Batch, SLICE, Table, Types};
-use trommel::HashOperation;
+use std::collections::BTreeSet;
+use trommel::{Count, HashOperation, Scratch, SortInfo, Sorter, SorterInfo};
 
 use HashOperation::{EraseIf, ExportIf, Insert};
 
@@ -76,4 +78,39 @@ pub(crate) fn selected_erasures() {
             table.check(&types.keys_of(0..1000));
         }
     }
+}
+
+/// The distinct keys of an array: inserted into a set, exported, and sorted. The device decides how many there are.
+pub(crate) fn distinct_keys() {
+    let context = context(Setup::Native);
+    let types = Types::KEYS;
+    let mut random = Random::new(5);
+    let mut table = Table::new(&context, types, 2 * SLICE, 0);
+    let keys = draw(types, 3000, 1500, &mut random);
+    let distinct: BTreeSet<_> = keys.iter().cloned().collect();
+    table.apply(&Batch::new(Insert, types, keys, &mut random));
+    let most = 2000;
+    let batch = Batch::new(HashOperation::Export, types, types.keys_of(0..most), &mut random);
+    let prepared = table.prepare(&batch);
+    let sorter = Sorter::new(context.device(), &SorterInfo::keys()).expect("a sorter");
+    let size = sorter.scratch_size(most).expect("scratch");
+    let memory = context.buffer(size.max(4)).expect("scratch");
+    let sort = SortInfo {
+        count: Count::device(prepared.info.count_out, most),
+        keys: prepared.info.keys,
+        scratch: Scratch { buffer: memory.handle(), offset: 0, size },
+        ..SortInfo::default()
+    };
+    table.run(|commands| {
+        // SAFETY: everything lives until run() has waited.
+        unsafe {
+            table.hasher(HashOperation::Export).cmd_hash(commands, &prepared.info)?;
+            barrier(&context, commands, false);
+            sorter.cmd_sort(commands, &sort)
+        }
+    });
+    let outputs = prepared.outputs(&context);
+    let count = outputs.word(&prepared.places.count_out) as usize;
+    let sorted: Vec<_> = (0..count).map(|i| outputs.element(&prepared.places.keys, 1, i)).collect();
+    assert_eq!(sorted, distinct.into_iter().collect::<Vec<_>>());
 }
