@@ -79,18 +79,25 @@ pub(crate) fn every_format() {
 
 /// The methods for comparison write the same: in each format, with skewed keys and any counts.
 pub(crate) fn methods_for_comparison() {
+    use KeyType::{F32, F64, I32, I64, U32, U32x2, U32x3, U32x4, U64};
     let methods = [MergeMethod::Basic, MergeMethod::Tiled, MergeMethod::CircularBuffer];
-    for (nth, (method, (i, items))) in methods
+    // In the first and the last setup, threads of all methods merge several of these keys.
+    let setups =
+        [(Setup::Native, [U32, F32, I32]), (Setup::Folded, [I64, U32x3, U32x2]), (Setup::Narrow, [F64, U64, U32x4])];
+    for (nth, ((m, method), (i, items))) in methods
         .into_iter()
+        .enumerate()
         .flat_map(|method| ITEMS.into_iter().enumerate().map(move |items| (method, items)))
         .enumerate()
     {
         if !in_rotation(nth) {
             continue;
         }
-        let info =
-            MergerInfo { key: KEYS[nth % KEYS.len()], order: [Order::Descending, Order::Ascending][i % 2], ..items };
-        let case = Case::new(SETUPS[nth % 2], &info.method(method));
+        // Every driver runs each method in each setup.
+        let (setup, keys) = setups[(i / 3 + m) % 3];
+        let order = [Order::Descending, Order::Ascending][i % 2];
+        let info = MergerInfo { key: keys[(i + m) % 3], order, ..items };
+        let case = Case::new(setup, &info.method(method));
         // A section has eight tiles of half as many items.
         let n = 9 * case.tile()[0];
         let most = |count: usize| Counted::Device(count as u32);

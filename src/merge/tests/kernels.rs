@@ -9,7 +9,7 @@ use crate::core::record::{Commands as _, Recorder, record};
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::core::specialize;
 use crate::core::tests::noise;
-use crate::core::tests::selection::in_rotation;
+use crate::core::tests::selection::{in_brief, in_rotation};
 use crate::host::{Buffer, Context, ContextInfo};
 use crate::kernels::Kernel;
 use crate::merge::cpu::{self, Tagged};
@@ -24,12 +24,18 @@ use crate::{Order, Range, Scratch, ValueType};
 
 /// Tiny tiles in at most 7 workgroups in x: a thousand items need two passes.
 fn context() -> Context {
+    context_with(2)
+}
+
+/// The same with so many items a thread in tiles of two passes.
+fn context_with(items: u32) -> Context {
     let native = Context::new().unwrap();
     let threads = native.device().facts().max_lanes.max(64);
     let tiny = Profile { plain_threads: threads, max_groups_x: 7, lanes: 0, ..native.device().profile().clone() };
-    let profile = [("tile", format!("{threads}x2")), ("fused", format!("{threads}x3")), ("fused_up_to", "900".into())]
-        .iter()
-        .fold(tiny, |profile, (member, value)| profile.with_member(member, value).unwrap());
+    let profile =
+        [("tile", format!("{threads}x{items}")), ("fused", format!("{threads}x3")), ("fused_up_to", "900".into())]
+            .iter()
+            .fold(tiny, |profile, (member, value)| profile.with_member(member, value).unwrap());
     Context::with(&ContextInfo { profile: Some(profile), ..ContextInfo::default() }).unwrap()
 }
 
@@ -341,17 +347,15 @@ fn prove_format(context: &Context, info: &MergerInfo, format: Format, counts: &[
 fn merge_kernels() {
     let context = context();
     let lanes = context.device().facts().max_lanes;
-    for (_, info) in formats().into_iter().enumerate().filter(|(i, _)| *i < 2 || in_rotation(*i, lanes)) {
+    let by_path = formats().into_iter().enumerate().filter(|(_, info)| info.method == MergeMethod::Path);
+    for (_, info) in by_path.filter(|(i, _)| *i < 2 || in_rotation(*i, lanes)) {
         let [large, small] = match info.method {
             _ if info.operation == MergeOperation::LowerBound => [Kernel::MergeLowerBound; 2],
             _ if info.operation == MergeOperation::UpperBound => [Kernel::MergeUpperBound; 2],
             _ if info.operation.is_set_operation() => [Kernel::MergeSets; 2],
             _ if info.operation.is_update() => [Kernel::MergeDetailedTiles; 2],
             _ if info.segmented => [Kernel::MergeDetailedTiles, Kernel::MergeDetailedFused],
-            MergeMethod::Path => [Kernel::MergeTiles, Kernel::MergeFused],
-            MergeMethod::Basic => [Kernel::MergeBasic; 2],
-            MergeMethod::Tiled => [Kernel::MergeTiled; 2],
-            MergeMethod::CircularBuffer => [Kernel::MergeCircularBuffer; 2],
+            _ => [Kernel::MergeTiles, Kernel::MergeFused],
         };
         // More tiles than a workgroup of the search has threads; several merges together; one dispatch.
         prove(&context, &info, &[[9000, 7001]], large);
@@ -360,6 +364,30 @@ fn merge_kernels() {
         prove(&context, &info, &[[1, 1]], small);
     }
     assert_eq!(context.messages(), Vec::<String>::new());
+}
+
+/// The methods for comparison, with one item a thread and with several, also of long keys. Every driver runs them.
+#[test]
+fn kernels_of_the_methods_for_comparison() {
+    let infos = formats().into_iter().filter(|info| info.method != MergeMethod::Path);
+    let infos: Vec<_> = infos.take(if in_brief() { 0 } else { usize::MAX }).collect();
+    // Of 7 items a thread for keys of a word, `Tiled` merges 3 and `CircularBuffer`, with keys of three words, one. Of
+    // 19 items, they merge 9 and 3.
+    for items in [7, 19] {
+        let context = context_with(items);
+        for info in &infos {
+            let kernel = match info.method {
+                MergeMethod::Basic => Kernel::MergeBasic,
+                MergeMethod::Tiled => Kernel::MergeTiled,
+                _ => Kernel::MergeCircularBuffer,
+            };
+            // Several sections, of which the last one has a part of a tile; several merges together; one item each.
+            for counts in [&[[9000, 7001]][..], &[[600, 500], [900, 3], [0, 905]], &[[1, 1]]] {
+                prove(&context, info, counts, kernel);
+            }
+        }
+        assert_eq!(context.messages(), Vec::<String>::new());
+    }
 }
 
 /// A comparator with the order of descending keys.
