@@ -7,6 +7,7 @@ use super::{ComparatorKernel, MergeOperation, MergerInfo};
 use crate::core::handle::{describe, record_one, scratch_size, timestamp_count};
 use crate::core::pipelines::Module;
 use crate::core::primitive::{JobOf, Planner as _, Primitive, RequestInfo};
+use crate::radix::check_segment_count;
 use crate::{Count, Device, Error, Range, Result, Scratch, Timestamps};
 use ash::vk;
 use std::sync::Arc;
@@ -300,6 +301,9 @@ impl Primitive for Merger {
                 limit: 0,
                 why: "unique items are those of A",
             });
+        }
+        if self.info.segmented {
+            check_segment_count(info.segments.count)?;
         }
         let (value, limit) = (info.all_items(), u64::from(u32::MAX));
         if value > limit {

@@ -102,6 +102,7 @@ impl<'a> MergeTable<'a> {
             let writes_offsets = format.segmented && info.segments.offsets_out != Range::NONE;
             any_results |= info.status != 0 || info.count_out != 0 || writes_offsets;
             if writes_offsets {
+                // Merger::check_count() refuses numbers of segments that do not fit.
                 most_offsets = (info.segments.count.max + 1).max(most_offsets);
             }
             if format.operation.is_update() {

@@ -12,7 +12,7 @@ use crate::core::primitive::{JobKind, Jobs, Planner};
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::core::variants::{Counts, Recording, variants};
 use crate::kernels::Kernel;
-use crate::radix::{check_no_input, check_segment_count};
+use crate::radix::check_no_input;
 use crate::shared::{LAYOUT_DROP_KEYS, LAYOUT_INDICES};
 use crate::tuning::merge::Shapes;
 use crate::tuning::{Profile, Shape};
@@ -250,7 +250,6 @@ impl MergePlanner {
             }
         }
         check_alignment("segments.count.address", count.address)?;
-        check_segment_count(count)?;
         let bytes = (u64::from(count.max) + 1) * 4;
         offsets_a.check(*MergeRole::OffsetsA.names(), 4, bytes, None)?;
         offsets_b.check(*MergeRole::OffsetsB.names(), 4, bytes, None)?;

@@ -40,6 +40,16 @@ pub(crate) fn refusals() {
     });
     run.expect("an empty command buffer is submitted");
 
+    // The number of written offsets, one more than segments, would wrap.
+    let segmented = Merger::new(context.device(), &MergerInfo::keys().segmented()).expect("a merger");
+    let offsets_out = Range::new(4, 16);
+    let segments = MergeSegments { count: Count::host(u32::MAX), offsets_out, ..MergeSegments::default() };
+    let many = MergeInfo { count_a: Count::host(9), segments, ..MergeInfo::default() };
+    let text = "segments.count.max 4294967295 > 1073741823, the most segments of one request".to_owned();
+    let scratch = batch_scratch_size(&[Request::Merge(&segmented, many)]);
+    assert_eq!(scratch.map_err(|error| error.to_string()), Err(text.clone()));
+    assert_eq!(segmented.describe(&many).map_err(|error| error.to_string()), Err(text));
+
     // With tiny tiles, few items take two dispatches: only these need scratch.
     let case = Case::new(Setup::Folded, &MergerInfo { max_count: 100_000, ..MergerInfo::pairs() });
     let n = case.tile()[1];
