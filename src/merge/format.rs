@@ -49,12 +49,12 @@ impl Format {
         if let Some((argument, _)) = unavailable.iter().find(|(_, set)| finds_bounds && *set) {
             return malformed(
                 argument,
-                "bounds are of keys alone: without values, other layouts, methods and segments",
+                "searches take keys only: no values, dropped keys, other layouts, other methods or segments",
             );
         }
         let is_merge = info.operation == MergeOperation::Merge;
         if (!is_merge || info.segmented) && info.method != MergeMethod::Path {
-            return malformed("method", "methods for comparison are of merges without segments");
+            return malformed("method", "only merges without segments have methods for comparison");
         }
         if info.segmented && info.operation.is_set_operation() {
             return malformed("flags", "set operations have no segments");
@@ -74,7 +74,7 @@ impl Format {
         }
         let of_two = [
             ("operation", !is_merge, "other operations than merges are of two sequences"),
-            ("method", info.method != MergeMethod::Path, "methods for comparison are of merges of two sequences"),
+            ("method", info.method != MergeMethod::Path, "only merges of two sequences have methods for comparison"),
             ("flags", info.segmented, "merges of segments are of two sequences"),
             ("valueType", is_index, "indices name one of two sequences (SOURCE_B)"),
         ];
@@ -223,12 +223,12 @@ mod tests {
             (MergerInfo { layout: Layout::Interleaved, drop_keys: true, ..MergerInfo::pairs() }, items),
             (
                 MergerInfo { value: ValueType::U32, ..MergerInfo::lower_bound() },
-                "valueType is malformed: bounds are of keys alone",
+                "valueType is malformed: searches take keys only",
             ),
-            (MergerInfo::upper_bound().method(MergeMethod::Basic), "method is malformed: bounds are of keys alone"),
+            (MergerInfo::upper_bound().method(MergeMethod::Basic), "method is malformed: searches take keys only"),
             (
                 MergerInfo::pairs().operation(MergeOperation::Union).method(MergeMethod::Tiled),
-                "method is malformed: methods for comparison are of merges",
+                "method is malformed: only merges without segments have methods",
             ),
             (
                 MergerInfo::keys().operation(MergeOperation::Unique).segmented(),
@@ -244,7 +244,7 @@ mod tests {
             (MergerInfo::lower_bound().sequences(3), "operation is malformed: other operations"),
             (keys.sequences(3).operation(MergeOperation::Update), "operation is malformed: other operations"),
             (keys.sequences(3).operation(MergeOperation::Unique), "operation is malformed: other operations"),
-            (keys.sequences(3).method(MergeMethod::Basic), "method is malformed: methods for comparison are of merges"),
+            (keys.sequences(3).method(MergeMethod::Basic), "method is malformed: only merges of two sequences have"),
             (keys.sequences(3).segmented(), "flags is malformed: merges of segments are of two"),
             (indices.sequences(3), "valueType is malformed: indices name one of two"),
         ] {

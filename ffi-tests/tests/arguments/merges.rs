@@ -84,7 +84,7 @@ fn mergers() -> Result<()> {
         (
             "bounds of pairs",
             TrmMergerCreateInfo { operation: TrmMergeOperation::LowerBound as i32, ..bytes(4) },
-            "valueType is malformed: bounds are of keys alone",
+            "valueType is malformed: searches take keys only",
         ),
         (
             "sets by another method",
@@ -93,7 +93,7 @@ fn mergers() -> Result<()> {
                 method: TrmMergeMethod::Basic as i32,
                 ..good
             },
-            "method is malformed: methods for comparison are of merges",
+            "method is malformed: only merges without segments have methods for comparison",
         ),
         ("strided", laid(TrmLayout::Strided, good), "layout is malformed: sequences are dense"),
         ("no items", laid(TrmLayout::Interleaved, good), items),
