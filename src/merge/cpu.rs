@@ -17,6 +17,20 @@ use std::ops::Range;
 ///
 /// where `j = k - i`. Conditions on items that do not exist hold.
 ///
+/// The function searches for `i` as the kernels do, with one thread. Co-ranks divide a merge into independent parts:
+///
+/// ```
+/// use trommel::merge::co_rank;
+///
+/// let (a, b) = ([1, 4, 6], [2, 3, 5, 7]);
+/// // The first three items of the output, 1 2 3: one from `a`, two from `b`.
+/// assert_eq!(co_rank(3, &a, &b), 1);
+/// // The next three, 4 5 6: the second and the third from `a`, the third from `b`.
+/// assert_eq!(co_rank(6, &a, &b), 3);
+/// // Of equal items, those of `a` come first.
+/// assert_eq!(co_rank(2, &[5, 5], &[5, 5]), 2);
+/// ```
+///
 /// # Panics
 /// If `k` exceeds the number of items.
 pub fn co_rank<T: Ord>(k: usize, a: &[T], b: &[T]) -> usize {
@@ -24,6 +38,13 @@ pub fn co_rank<T: Ord>(k: usize, a: &[T], b: &[T]) -> usize {
 }
 
 /// As [`co_rank`], in the order of a comparator: `less(x, y)` is whether `x` comes before `y`.
+///
+/// ```
+/// use trommel::merge::co_rank_by;
+///
+/// // In descending order, the first two items are 7 and 6.
+/// assert_eq!(co_rank_by(2, &[6, 4, 1], &[7, 5, 3, 2], |x, y| x > y), 1);
+/// ```
 ///
 /// # Panics
 /// If `k` exceeds the number of items.

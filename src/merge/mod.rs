@@ -41,6 +41,7 @@ mod tree;
 pub(crate) use levels::Merging;
 #[cfg(feature = "merge")]
 pub use {
+    cpu::{co_rank, co_rank_by},
     info::{MergeMethod, MergeOperation, MergerInfo},
     kernel::ComparatorKernel,
     merger::{MergeInfo, MergeSegments, Merger},
