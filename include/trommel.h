@@ -286,10 +286,12 @@ enum TrmValueType
     TRM_VALUE_TYPE_NONE = 0,
     /// 4 bytes.
     TRM_VALUE_TYPE_U32 = 1,
-    /// valueSize bytes, a multiple of 4, at most 4096. Values of up to 16 bytes move with their keys in every pass.
-    /// Larger values are gathered once, at the end, by the index of their key in the input.
+    /// valueSize bytes: a multiple of 4. Sorts and merges take at most 4096, splits at most 16, and maps as many as
+    /// their keys leave of 16. In sorts, values of up to 16 bytes move with their keys in every pass. Larger values are
+    /// gathered once, at the end, by the index of their key in the input.
     TRM_VALUE_TYPE_BYTES = 2,
-    /// A uint32_t: the index of the key in the input, counted from 0 (argsort). No values are read.
+    /// A uint32_t: the index of the key in the input, counted from 0 (argsort). No values are read. In merges, the index
+    /// in its sequence, with TRM_SOURCE_B for items of B. Not available for maps.
     TRM_VALUE_TYPE_INDEX = 3,
 };
 #ifndef __cplusplus
@@ -969,12 +971,14 @@ typedef struct TrmMergerCreateInfo {
     uint32_t flags;
     /// The order of both sequences and of the result.
     TrmOrder order;
-    /// The layout of items in all arrays. TRM_LAYOUT_STRIDED is not available.
+    /// The layout of items in all arrays. Interleaved items have values of 4 to 16 bytes, and keys are not dropped.
+    /// TRM_LAYOUT_STRIDED is not available.
     TrmLayout layout;
     /// Maximum count of any operation, of all sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
     /// TRM_VALUE_TYPE_INDEX.
     uint32_t maxCount;
-    /// The algorithm of merges.
+    /// The algorithm of merges. Other methods than TRM_MERGE_METHOD_PATH merge two sequences, without segments and
+    /// without a comparator.
     TrmMergeMethod method;
     /// The operation. For bounds, valueType, layout and method are 0, and keys are not dropped. For set operations and
     /// updates, method is 0. TRM_MERGE_OPERATION_UPDATE_BY_VALUE needs values of 4 bytes.
@@ -1569,7 +1573,8 @@ TrmResult trmGetMergerReady(TrmMerger merger, VkBool32 *ready);
 /// together. The size is non-decreasing in maxCount. 0 for bounds and small merges of two sequences: then no buffer is
 /// needed. Set operations and updates always need scratch, and so do merges of segments and merges with a comparator: a
 /// quarter of a byte for each item for updates, up to 100 bytes for each thousand items otherwise. A merger of three or
-/// four sequences also needs the bytes of each item, and one of more sequences twice as many.
+/// four sequences also needs the bytes of each item, and one of more sequences twice as many. Merges of fewer sequences
+/// than the merger's sequenceCount may need less. With less than this size, they may be refused or not.
 ///
 /// @param maxCount At most the merger's maxCount.
 TrmResult trmGetMergerScratch(TrmMerger merger, uint32_t maxCount, VkDeviceSize *size);
@@ -1747,9 +1752,9 @@ TrmResult trmGetBatchScratch(const struct TrmBatchInfo *info, VkDeviceSize *size
 /// TRM_SORTER_CREATE_BATCHES_BIT.
 ///
 /// Problems of one group share dispatches. A group has one configuration of a handle and one tile shape of the device
-/// profile, which has one for each range of sizes. Each segmented request is a group of its own. Up to 6 groups, of 64
-/// dispatches in all, are recorded together and share barriers. Further groups follow without a barrier in between.
-/// Each group has its own part of scratch.
+/// profile, which has one for each range of sizes. Each segmented sort or split is a group of its own; segmented merges
+/// share groups as other merges do. Up to 6 groups, of 64 dispatches in all, are recorded together and share barriers.
+/// Further groups follow without a barrier in between. Each group has its own part of scratch.
 ///
 /// Synchronization: the first access may also be ALL_TRANSFER, TRANSFER_WRITE on scratch. All other accesses are those
 /// of trmCmdSort() and the like. The problems' own scratch and timestamps are not used. Recording needs no heap memory

@@ -45,9 +45,9 @@ pub unsafe extern "C" fn trmGetBatchScratch(info: *const TrmBatchInfo, size: *mu
 /// TRM_SORTER_CREATE_BATCHES_BIT.
 ///
 /// Problems of one group share dispatches. A group has one configuration of a handle and one tile shape of the device
-/// profile, which has one for each range of sizes. Each segmented request is a group of its own. Up to 6 groups, of 64
-/// dispatches in all, are recorded together and share barriers. Further groups follow without a barrier in between.
-/// Each group has its own part of scratch.
+/// profile, which has one for each range of sizes. Each segmented sort or split is a group of its own; segmented merges
+/// share groups as other merges do. Up to 6 groups, of 64 dispatches in all, are recorded together and share barriers.
+/// Further groups follow without a barrier in between. Each group has its own part of scratch.
 ///
 /// Synchronization: the first access may also be ALL_TRANSFER, TRANSFER_WRITE on scratch. All other accesses are those
 /// of trmCmdSort() and the like. The problems' own scratch and timestamps are not used. Recording needs no heap memory

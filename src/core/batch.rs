@@ -237,9 +237,9 @@ pub(crate) fn scratch_size(requests: &(impl Requests + ?Sized)) -> Result<u64> {
 /// In a batch of several problems, the create info of each handle had `batches`.
 ///
 /// Problems of one group share dispatches. A group has one configuration of a handle and one tile shape of the device
-/// profile, which has one for each range of sizes. Each segmented request is a group of its own. Up to 6 groups, of 64
-/// dispatches in all, are recorded together and share barriers. Further groups follow without a barrier in between.
-/// Each group has its own part of scratch.
+/// profile, which has one for each range of sizes. Each segmented sort or split is a group of its own; segmented merges
+/// share groups as other merges do. Up to 6 groups, of 64 dispatches in all, are recorded together and share barriers.
+/// Further groups follow without a barrier in between. Each group has its own part of scratch.
 ///
 /// Synchronization: the first access may also be `ALL_TRANSFER`, `TRANSFER_WRITE` on scratch. All other accesses are
 /// those of the functions that record one request. The problems' own scratch and timestamps are not used. Recording

@@ -207,9 +207,9 @@ impl Merger {
 
     /// Appends a stable merge to `command_buffer`: one compute dispatch, or two with a barrier between them. Of equal
     /// keys, those of A come first, each sequence in its order. The result has the same bytes on every device. Outputs
-    /// must not overlap any other range. If all counts are zero, only the status, `count_out` and offsets of segments
-    /// are written. k sequences are merged by ceil(log2 k) times as many dispatches, with barriers between them, and
-    /// one more if a status is wanted.
+    /// must not overlap any other range. If all counts are zero, or `count_a` for bounds, only the status, `count_out`
+    /// and offsets of segments are written. k sequences are merged by ceil(log2 k) times as many dispatches, with
+    /// barriers between them, and one more if a status is wanted.
     ///
     /// With another [`crate::MergeOperation`], the call appends something else. A set operation is two dispatches with
     /// a barrier between them. An update is two dispatches side by side, then one behind a barrier. A search is one

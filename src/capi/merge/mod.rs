@@ -154,7 +154,8 @@ pub unsafe extern "C" fn trmGetMergerReady(merger: TrmMerger, ready: *mut VkBool
 /// together. The size is non-decreasing in maxCount. 0 for bounds and small merges of two sequences: then no buffer is
 /// needed. Set operations and updates always need scratch, and so do merges of segments and merges with a comparator: a
 /// quarter of a byte for each item for updates, up to 100 bytes for each thousand items otherwise. A merger of three or
-/// four sequences also needs the bytes of each item, and one of more sequences twice as many.
+/// four sequences also needs the bytes of each item, and one of more sequences twice as many. Merges of fewer sequences
+/// than the merger's sequenceCount may need less. With less than this size, they may be refused or not.
 ///
 /// @param maxCount At most the merger's maxCount.
 #[unsafe(no_mangle)]

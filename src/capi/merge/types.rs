@@ -120,12 +120,14 @@ pub struct TrmMergerCreateInfo {
     pub flags: u32,
     /// The order of both sequences and of the result.
     pub order: raw::TrmOrder,
-    /// The layout of items in all arrays. TRM_LAYOUT_STRIDED is not available.
+    /// The layout of items in all arrays. Interleaved items have values of 4 to 16 bytes, and keys are not dropped.
+    /// TRM_LAYOUT_STRIDED is not available.
     pub layout: raw::TrmLayout,
     /// Maximum count of any operation, of all sequences together. 0: the largest, which is 2^32 - 1, or 2^31 with
     /// TRM_VALUE_TYPE_INDEX.
     pub max_count: u32,
-    /// The algorithm of merges.
+    /// The algorithm of merges. Other methods than TRM_MERGE_METHOD_PATH merge two sequences, without segments and
+    /// without a comparator.
     pub method: raw::TrmMergeMethod,
     /// The operation. For bounds, valueType, layout and method are 0, and keys are not dropped. For set operations and
     /// updates, method is 0. TRM_MERGE_OPERATION_UPDATE_BY_VALUE needs values of 4 bytes.
