@@ -502,7 +502,7 @@ enum TrmMergeMethod
     /// Each thread finds its own co-rank and merges its items in device memory. One dispatch, without scratch.
     TRM_MERGE_METHOD_BASIC = 1,
     /// Each workgroup merges a section of the output, one tile after the other. For each tile it loads as many keys of
-    /// either sequence as the tile may take, twice as many as it takes, to compare them. One dispatch, without scratch.
+    /// either sequence as the tile may take, twice as many as it takes. One dispatch, without scratch.
     TRM_MERGE_METHOD_TILED = 2,
     /// As TRM_MERGE_METHOD_TILED, with the items that a tile leaves kept in shared memory, in circular buffers.
     TRM_MERGE_METHOD_CIRCULAR_BUFFER = 3,

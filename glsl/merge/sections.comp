@@ -11,7 +11,7 @@
 // Only the co-ranks at both ends of the section are searched for in device memory. For each tile, shared memory holds
 // the next TILE keys of A and of B: as many as the tile may take from either. The tile takes TILE of these 2 * TILE.
 // The tiled kernel loads the others again. The circular buffer keeps them, and loads only as many as the last tile
-// took. Shared memory serves comparisons only: move_item reads each key again from device memory.
+// took. Keys are stored from shared memory, and values are copied from device memory.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -33,7 +33,7 @@ const uint MOST_TEAMS = 2;
 #include "merge/search.glsl"
 #include "merge/direct.glsl"
 
-// Keys: those of A, then those of B, with room for TILE each.
+// Keys as they are in memory: those of A, then those of B, with room for TILE each.
 shared uint sh_words[2 * TILE * KEY_WORDS];
 
 // The next items of a sequence that shared memory holds.
@@ -61,6 +61,13 @@ void load_item(uint position, out uint key[KEY_WORDS]) {
     uint slot = slot_of(position);
     [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = sh_words[slot * KEY_WORDS + memory_word(w)];
     encode(key);
+}
+
+// Stores the key at a logical position as that of item `target` of the output.
+void store_key(uint p, uint position, uint target) {
+    uint slot = slot_of(position);
+    Words to = item_of(problem_keys_out(p), target, KEY_STRIDE);
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) to.v[w] = sh_words[slot * KEY_WORDS + w];
 }
 
 #include "merge/path.glsl"
@@ -110,7 +117,8 @@ void merge_items(uint p, Queue a, Queue b, uint first, uint items) {
             load_item(TILE + b_next, key_b);
             takes_b = comes_after(key_a, key_b);
         }
-        move_item(p, takes_b, takes_b ? b.first + b_next : a.first + a_next, first + k);
+        if (!DROPS_KEYS) store_key(p, takes_b ? TILE + b_next : a_next, first + k);
+        move_value(p, takes_b, takes_b ? b.first + b_next : a.first + a_next, first + k);
         if (takes_b) b_next += 1;
         else a_next += 1;
     }
