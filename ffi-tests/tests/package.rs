@@ -34,8 +34,8 @@ fn examples(folder: &str, names: &[&str]) -> Result<()> {
 }
 
 #[test]
-fn a_c_program_finds_both_libraries() -> Result<()> {
-    examples("c", &["sort"])
+fn c_programs_find_both_libraries() -> Result<()> {
+    examples("c", &["merge", "sort"])
 }
 
 #[test]
