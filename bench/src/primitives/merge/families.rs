@@ -11,6 +11,8 @@ use trommel::{KeyType, Layout, MergeMethod, MergeOperation, MergerInfo, ValueTyp
 /// Among them those of the peers.
 const SIZES: &[u32] = &[1 << 12, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 25, 1 << 26, 1 << 28];
 const SOME_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 28];
+/// One of a single dispatch, and one of two.
+const SKEWED: &[u32] = &[1 << 20, 1 << 24];
 const LARGE: &[u32] = &[1 << 24];
 /// Those that `trommel-plot` draws.
 const METHOD_SIZES: &[u32] = &[1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26];
@@ -58,6 +60,7 @@ pub(super) fn families() -> Vec<Family> {
     families.extend(sets());
     families.extend(unique());
     families.extend(segments());
+    families.extend(skewed());
     families.extend(updates());
     families.extend(comparators());
     families
@@ -81,6 +84,26 @@ fn segments() -> Vec<Family> {
         Family::new("merge_segments_keys_u32_s1024", Merge::new(KEYS).segments(1024), LARGE),
         Family::new("merge_segments_pairs_u32_u32_s1024", Merge::new(PAIRS).segments(1024), LARGE),
     ]
+}
+
+/// Merges of skewed sequences: all keys of one are smaller, they alternate, one is empty, all keys are equal, or few
+/// keys repeat.
+fn skewed() -> Vec<Family> {
+    let items = [("keys_u32", KEYS), ("pairs_u32_u32", PAIRS), ("keys_u64", long_keys(KEYS))];
+    let skews = [
+        ("a_before_b", Keys::Sorted),
+        ("b_before_a", Keys::Reversed),
+        ("alternating", Keys::Alternating),
+        ("all_equal", Keys::Constant),
+        ("low_entropy", Keys::LowEntropy),
+    ];
+    let of_items = |(items, info): (&str, MergerInfo)| {
+        let of_keys = skews.map(|(skew, keys)| (skew, Merge::new(info).of(keys)));
+        let one_empty = ("one_empty", Merge::new(info).divided(Division::AllInA));
+        let all = of_keys.into_iter().chain([one_empty]);
+        all.map(|(skew, merge)| Family::new(format!("merge_{items}_{skew}"), merge, SKEWED)).collect::<Vec<_>>()
+    };
+    items.into_iter().flat_map(of_items).collect()
 }
 
 /// Updates: a hundredth of the items of A is removed, and B has as many.
@@ -163,15 +186,6 @@ fn merges() -> Vec<Family> {
             Merge::new(KEYS).problems(Problems::Indirect { max_factor: 32 }),
             FEW,
         ),
-        Family::new("merge_keys_u32_a_before_b", Merge::new(KEYS).of(Keys::Sorted), LARGE),
-        Family::new("merge_keys_u32_b_before_a", Merge::new(KEYS).of(Keys::Reversed), LARGE),
-        Family::new("merge_keys_u32_alternating", Merge::new(KEYS).of(Keys::Alternating), LARGE),
-        Family::new("merge_keys_u32_one_empty", Merge::new(KEYS).divided(Division::AllInA), LARGE),
-        Family::new("merge_keys_u32_all_equal", Merge::new(KEYS).of(Keys::Constant), LARGE),
-        Family::new("merge_keys_u32_low_entropy", Merge::new(KEYS).of(Keys::LowEntropy), LARGE),
-        Family::new("merge_pairs_u32_u32_alternating", Merge::new(PAIRS).of(Keys::Alternating), LARGE),
-        Family::new("merge_pairs_u32_u32_all_equal", Merge::new(PAIRS).of(Keys::Constant), LARGE),
-        Family::new("merge_pairs_u32_u32_low_entropy", Merge::new(PAIRS).of(Keys::LowEntropy), LARGE),
         Family::new(
             "merge_pairs_u32_u32_interleaved",
             Merge::new(MergerInfo { layout: Layout::Interleaved, ..PAIRS }),
