@@ -100,7 +100,8 @@ pub unsafe extern "C" fn trmGetHasherTableSize(
 
 /// Checks that size bytes of host memory are a table of the hasher's types with this capacity, for instance one that
 /// has been saved to a file. The version and the numbers of its header are compared with the slots, and each key must
-/// lie where a search finds it. Values can be anything. The time is that of one search on the CPU for each key.
+/// lie where a search finds it. Values of keys can be anything. The time is that of one search on the CPU for each
+/// key.
 ///
 /// @param table trmGetHasherTableSize() bytes or more.
 /// @return TRM_ERROR_TOO_SMALL if size is smaller; TRM_ERROR_MALFORMED if the bytes are no such table.
