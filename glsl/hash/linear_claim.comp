@@ -49,8 +49,8 @@ struct Claim {
     bool was_erased;
 };
 
-// Whether a slot with this state has the key. Another item of the batch may have claimed the slot. In a corrupt table, a
-// state may have the index of no item.
+// Whether a slot with this state has the key. Another item of the batch may have claimed the slot. In a corrupt table,
+// a state may have the index of no item.
 bool has_state_of(uint slot, uint state, uint key[KEY_WORDS], Wanted wanted) {
     if (state == wanted.state) return has_key(slot, key);
     if (!HAS_TAG || state < CLAIMED || (state & ~CLAIMED) >= batch_count()) return false;

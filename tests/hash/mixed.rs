@@ -102,8 +102,8 @@ pub(crate) fn equal_keys() {
     }
 }
 
-/// Long keys of which one hash is the same: the first one, which sorts them, or the second one, by which they are
-/// numbered.
+/// Long keys of which one hash is the same: the first one, which sorts them, or the second one. Both hashes together
+/// select the slots by which these keys are numbered.
 pub(crate) fn keys_with_equal_hashes() {
     let types = Types::ALL[7];
     for (setup, number) in [(Setup::Native, 0), (Setup::Native, 1), (Setup::Folded, 1)] {

@@ -110,8 +110,8 @@ fn malformed<T>(why: String) -> Result<T> {
 /// been saved to a file.
 ///
 /// The version and the numbers of the header are compared with the slots, and each key must lie where a search finds
-/// it. Values of keys can be anything, and types of the same size are not distinguished. The time is that of reading all slots,
-/// and of one search on the host for each key.
+/// it. Values of keys can be anything, and types of the same size are not distinguished. The time is that of reading
+/// all slots, and of one search on the host for each key.
 ///
 /// # Errors
 /// [`Error::TooSmall`] if there are fewer bytes than [`crate::hash::table_size`], or no capacity; [`Error::TooLarge`]
