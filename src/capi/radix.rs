@@ -82,8 +82,8 @@ pub enum TrmValueType {
     /// their keys leave of 16. In sorts, values of up to 16 bytes move with their keys in every pass. Larger values are
     /// gathered once, at the end, by the index of their key in the input.
     Bytes = 2,
-    /// A uint32_t: the index of the key in the input, counted from 0 (argsort). No values are read. In merges, the index
-    /// in its sequence, with TRM_SOURCE_B for items of B. Not available for maps.
+    /// A uint32_t: the index of the key in the input, counted from 0 (argsort). No values are read. In merges, the
+    /// index in its sequence, with TRM_SOURCE_B for items of B. Not available for maps.
     Index = 3,
 }
 
