@@ -401,13 +401,13 @@ macro_rules! folder_specialization {
             Lanes = 1 as "SPEC_LANES",
             /// Keys of a thread; in `rank`, items of a workgroup.
             Items = 2 as "SPEC_ITEMS",
-            /// Rows of digit counters in a workgroup: one for each subgroup, or fewer, shared by neighboring subgroups. In the
-            /// histogram: copies of each counter.
+            /// Rows of digit counters in a workgroup: one for each subgroup, or fewer, shared by neighboring subgroups.
+            /// In the histogram: copies of each counter.
             Histograms = 3 as "SPEC_HISTOGRAMS",
             /// 32-bit words of a value, as passes move it; 0 without values.
             ValueWords = 4 as "SPEC_VALUE_WORDS",
-            /// Keys of a tile, for kernels that read the keys of a tile without holding them; in `rank`, keys in shared memory
-            /// at a time.
+            /// Keys of a tile, for kernels that read the keys of a tile without holding them; in `rank`, keys in shared
+            /// memory at a time.
             Tile = 5 as "SPEC_TILE",
             /// Iterations that a look-back waits.
             SpinLimit = 6 as "SPEC_SPIN_LIMIT",

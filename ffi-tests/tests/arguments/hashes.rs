@@ -38,7 +38,7 @@ fn hashers() -> Result<()> {
     let enums: [(&str, i32, Set); 4] = [
         ("keyType", TrmKeyType::U32X4 as i32, |info, value| info.key_type = value),
         ("valueType", TrmValueType::Index as i32, |info, value| info.value_type = value),
-        ("operation", TrmHashOperation::Mixed as i32, |info, value| info.operation = value),
+        ("operation", TrmHashOperation::InsertLast as i32, |info, value| info.operation = value),
         ("scheme", TrmHashScheme::Linear as i32, |info, value| info.scheme = value),
     ];
     for (name, last, set) in enums {
@@ -133,12 +133,12 @@ fn hashers() -> Result<()> {
         (
             "large values",
             bytes(TrmKeyType::U32, 16),
-            "valueSize is malformed: key and value have 20 bytes together, more than 16".into(),
+            "valueSize is malformed: key and value have 20 bytes, more than 16 in a Bucketed table".into(),
         ),
         (
             "values of long keys",
             bytes(TrmKeyType::U32X4, 4),
-            "valueSize is malformed: key and value have 20 bytes together, more than 16".into(),
+            "valueSize is malformed: key and value have 20 bytes, more than 16 in a Bucketed table".into(),
         ),
         (
             "bytes without the type",

@@ -180,11 +180,11 @@ fn any_hasher(random: &mut Random) -> TrmHasherCreateInfo {
     let info = TrmHasherCreateInfo {
         key_type: random.pick(&[0, 0, 0, 3, 6, 7, 10, 11, 12, 13, 14]),
         value_type,
-        value_size: if value_type == 2 { 4 * random.pick(&[1, 2, 3]) } else { 0 },
+        value_size: if value_type == 2 { 4 * random.pick(&[1, 2, 3, 4]) } else { 0 },
         flags: random.pick(&[0, BATCHES, BATCHES, BATCHES | DEFERRED])
             | random.pick(&[0, 0, RESIZABLE])
             | random.pick(&[0, 0, STENCIL]),
-        operation: if random.once_in(4) { INSERT } else { random.below32(21).cast_signed() },
+        operation: if random.once_in(4) { INSERT } else { random.below32(22).cast_signed() },
         max_count: max_count(random),
         max_capacity: if random.once_in(2) { 0 } else { 1 + random.count((1 << 31) - 1) },
         scheme: random.pick(&[BUCKETED, BUCKETED, BUCKETED, LINEAR, LINEAR]),

@@ -26,6 +26,7 @@ const ERASE_IF: i32 = 17;
 const EXPORT_IF: i32 = 18;
 const RESIZE: i32 = 19;
 pub(super) const MIXED: i32 = 20;
+const INSERT_LAST: i32 = 21;
 /// Bytes of a TrmHashStatistics.
 pub(super) const STATISTICS_SIZE: u64 = 96;
 
@@ -71,7 +72,7 @@ impl HasherModel {
     }
 
     pub(super) fn inserts(&self) -> bool {
-        let is_set = matches!(self.operation, INSERT | ASSIGN | FIND_OR_INSERT | REHASH | RESIZE | MIXED);
+        let is_set = matches!(self.operation, INSERT | INSERT_LAST | ASSIGN | FIND_OR_INSERT | REHASH | RESIZE | MIXED);
         is_set || (ADD..=INCREMENT).contains(&self.operation)
     }
 
@@ -137,14 +138,15 @@ pub(super) fn judge_hasher(info: &TrmHasherCreateInfo, verdict: &mut Verdict) {
     judge_value(info.value_type, info.value_size, verdict);
     let flags = BATCHES | DEFERRED | CONCURRENT | MULTIMAP | RESIZABLE | STENCIL;
     verdict.must(info.flags <= flags, MALFORMED, "flags");
-    verdict.known(info.operation, MIXED + 1, "operation");
+    verdict.known(info.operation, INSERT_LAST + 1, "operation");
     verdict.known(info.scheme, LINEAR + 1, "scheme");
     let model = HasherModel::new(info);
     let HasherModel { items, max_capacity, concurrent, multimap, resizable, stencil, .. } = model;
     verdict.must(!items.narrow(), MALFORMED, "keyType");
     verdict.must(!items.index, MALFORMED, "valueType");
     verdict.must(items.value_size.is_multiple_of(4), MALFORMED, "valueSize");
-    verdict.must(items.key_size().saturating_add(items.value_size) <= 16, MALFORMED, "bytes of key and value");
+    let key_size = if info.scheme == LINEAR { 0 } else { items.key_size() };
+    verdict.must(items.value_size.saturating_add(key_size) <= 16, MALFORMED, "bytes of key and value");
     let has_numbers = (ADD..=INCREMENT).contains(&info.operation) || matches!(info.operation, ERASE_IF | EXPORT_IF);
     verdict.must(!has_numbers || matches!(items.value_size, 4 | 8), MALFORMED, "values that are numbers");
     verdict.must(info.operation != RETRIEVE || items.value_size != 0, MALFORMED, "a set has no values");
@@ -391,6 +393,15 @@ mod tests {
     }
 
     #[test]
+    fn linear_tables_have_keys_and_values_of_16_bytes_each() {
+        let bytes = |value_size| TrmHasherCreateInfo { value_type: 2, value_size, key_type: 14, ..empty() };
+        for (value_size, linear) in [(4, vec![]), (16, vec![]), (20, vec![MALFORMED])] {
+            assert_eq!(judge(bytes(value_size)), [MALFORMED]);
+            assert_eq!(judge(TrmHasherCreateInfo { scheme: LINEAR, ..bytes(value_size) }), linear);
+        }
+    }
+
+    #[test]
     fn hashers_may_be_for_mixed_batches() {
         let good = TrmHasherCreateInfo { operation: MIXED, value_type: 1, ..empty() };
         for good in [good, TrmHasherCreateInfo { scheme: LINEAR, flags: RESIZABLE, key_type: 3, ..good }] {
@@ -400,7 +411,7 @@ mod tests {
                 assert_eq!(judge(TrmHasherCreateInfo { key_type, value_type: 0, ..good }), []);
             }
             assert_eq!(judge(TrmHasherCreateInfo { flags: STENCIL, ..good }), [MALFORMED]);
-            assert_eq!(judge(TrmHasherCreateInfo { operation: MIXED + 1, ..good }), [UNKNOWN]);
+            assert_eq!(judge(TrmHasherCreateInfo { operation: INSERT_LAST + 1, ..good }), [UNKNOWN]);
         }
     }
 

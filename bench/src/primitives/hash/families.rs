@@ -13,8 +13,8 @@ const LOADS: [(u32, &[u32]); 5] = [
     (90, &[1 << 16, 1 << 20, 1 << 24, 1 << 26, 120_795_955]),
     (95, &[1 << 16, 1 << 20, 1 << 24, 1 << 26, 127_506_841]),
 ];
-/// A bucketed table with this load has as many slots as a linear one with a load of .95, if those of overflow slices are
-/// counted.
+/// A bucketed table with this load has as many slots as a linear one with a load of .95: slots of overflow slices are
+/// counted, too.
 const EQUAL_SLOTS: (u32, &[u32]) = (98, &[1 << 26, 127_506_841]);
 const SIZES: &[u32] = LOADS[2].1;
 const LONG_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 26];
@@ -24,7 +24,7 @@ const DISTINCT: &[u32] = &[1 << 13, 1 << 17, 1 << 21, 1 << 23];
 const ERASED_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 53_687_091];
 /// Items of batches into a large table, and its loads before.
 const BATCHES: &[u32] = &[1 << 20, 1 << 22];
-const LOADS_BEFORE: [u32; 9] = [0, 25, 50, 70, 80, 87, 90, 93, 94];
+const LOADS_BEFORE: [u32; 8] = [0, 25, 50, 70, 80, 87, 90, 93];
 const LARGE_TABLE: u32 = 1 << 27;
 /// Loads at which the "simple GPU hash table" has published its probes, and as many keys of 2^27 slots.
 const PROBED: [(u32, &[u32]); 2] = [(50, &[1 << 26]), (97, &[130_191_196])];
