@@ -10,7 +10,7 @@ pub(crate) const FIGURE: Figure = Figure {
         Line { label: "Bucketed", cases: "hash_insert_into_loadLOAD_2^27", color: BLUE, mark: Mark::Dot },
         Line { label: "Linear", cases: "hash_insert_into_linear_loadLOAD_2^27", color: VERMILLION, mark: Mark::Square },
     ],
-    axis: Axis::Loads { percents: &[0, 25, 50, 70, 80, 87, 93], items: 1 << 22 },
+    axis: Axis::Loads { percents: &[0, 25, 50, 70, 80, 87, 90, 93], items: 1 << 22 },
 };
 
 #[cfg(test)]
