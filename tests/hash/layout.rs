@@ -75,6 +75,20 @@ impl Table<'_> {
         probes.collect()
     }
 
+    /// Slots of a linear table that a search for an absent key reads, on average over all first slots.
+    pub(crate) fn mean_absent_probes(&self) -> f64 {
+        let empty = self.types.slot_without_key(0);
+        let slots = self.slots();
+        let mut length = 0;
+        let mut lengths = Vec::new();
+        // Twice, from the last slot on: the path of the last slots goes on at the first ones.
+        for slot in slots.iter().rev().chain(slots.iter().rev()) {
+            length = if slot.starts_with(&empty) { 1 } else { length + 1 };
+            lengths.push(length as f64);
+        }
+        lengths[slots.len()..].iter().sum::<f64>() / slots.len() as f64
+    }
+
     /// Number of erased slots of a linear table that an empty slot follows. Erasures leave none, unless they are
     /// concurrent.
     pub(crate) fn erased_before_empty(&self) -> usize {

@@ -331,6 +331,7 @@ fn churn_of(context: &Context, types: Types, rounds: u32) {
     let mut random = Random::new(6);
     let window = capacity * 8 / 10;
     let step = window / 4;
+    let mut lengths = Vec::new();
     for round in 0..rounds {
         let keys = |first: u32, count: u32| (first..first + count).map(|i| types.key_of(2 + i)).collect::<Vec<_>>();
         let left = table.apply(&Batch::new(
@@ -340,6 +341,11 @@ fn churn_of(context: &Context, types: Types, rounds: u32) {
             &mut random,
         ));
         assert!(left.is_empty(), "{} keys are left over in round {round}", left.len());
+        if types.is_linear() {
+            lengths.push(table.mean_absent_probes());
+        } else if round % 10 == 9 {
+            lengths.push(table.statistics().mean_probes());
+        }
         if round > 2 {
             table.apply(&Batch::new(HashOperation::Erase, types, keys(round * step, step), &mut random));
             let erased = if types.is_linear() { table.erased_slots() as u32 } else { 0 };
@@ -352,6 +358,12 @@ fn churn_of(context: &Context, types: Types, rounds: u32) {
     }
     table.check(&[]);
     println!("{types:?}: {} slots of erased keys after {rounds} rounds", table.erased_slots());
+    // Of the second tenth of the rounds, and of the last one.
+    let tenth = lengths.len() / 10;
+    let mean = |lengths: &[f64]| lengths.iter().sum::<f64>() / lengths.len() as f64;
+    let [early, late] = [&lengths[tenth..2 * tenth], &lengths[lengths.len() - tenth..]].map(mean);
+    println!("{types:?}: a search has {early:.2} probes on average, in the end {late:.2}");
+    assert!(brief() || late < 1.2 * early, "searches became longer, from {early} to {late} probes");
 }
 
 /// A folded dispatch has more workgroups than the table has overflow slices. The items that they could take for theirs
