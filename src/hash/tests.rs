@@ -265,6 +265,8 @@ fn statistics_are_summed_up() {
 
 #[cfg(feature = "host")]
 mod plans_of_device {
+    mod accesses;
+
     use super::*;
     use crate::core::handle::{One, Options};
     use crate::core::primitive::Planner as _;
@@ -302,7 +304,12 @@ mod plans_of_device {
 
     /// A batch with arrays of its own. `flags`: whether the count is on the device, and which outputs are wanted.
     fn batch(info: &HasherInfo, capacity: u32, count: u32, flags: u32) -> HashInfo {
-        let mut end = 1 << 20;
+        batch_at(1 << 20, info, capacity, count, flags).0
+    }
+
+    /// The same with arrays from this address on, and the end of the last one.
+    fn batch_at(begin: u64, info: &HasherInfo, capacity: u32, count: u32, flags: u32) -> (HashInfo, u64) {
+        let mut end = begin;
         let mut range = |size: u64| {
             let address = end;
             end += size.next_multiple_of(256) + 256;
@@ -344,7 +351,9 @@ mod plans_of_device {
             HashOperation::Retrieve | HashOperation::FindOrInsert | HashOperation::Mixed if flags & 4 == 0 => {
                 HashInfo { values_out: Range::NONE, found: Range::NONE, count_out: 0, ..all }
             }
-            HashOperation::Clear | HashOperation::Statistics => return HashInfo { count: Count::default(), ..all },
+            HashOperation::Clear | HashOperation::Statistics => {
+                return (HashInfo { count: Count::default(), ..all }, end);
+            }
             HashOperation::Find if flags & 2 == 0 => HashInfo { values: Range::NONE, ..all },
             HashOperation::Find if flags & 4 == 0 => HashInfo { found: Range::NONE, ..all },
             _ => all,
@@ -352,15 +361,26 @@ mod plans_of_device {
         let none = Range::NONE;
         let without_lists = HashInfo { leftover_keys: none, leftover_values: none, leftover_count: 0, ..all };
         let all = if flags & 4 == 0 { without_lists } else { all };
-        if flags & 2 == 0 { HashInfo { status: 0, ..all } } else { all }
+        (if flags & 2 == 0 { HashInfo { status: 0, ..all } } else { all }, end)
     }
 
     /// Passes the plan of one batch on.
     fn with_plan(planner: &HashPlanner, info: HashInfo, alone: bool, body: impl FnOnce(&Plan<'_>, u64)) {
+        with_plan_at(SCRATCH, planner, info, alone, body);
+    }
+
+    /// The same with scratch at this address.
+    fn with_plan_at(
+        scratch: u64,
+        planner: &HashPlanner,
+        info: HashInfo,
+        alone: bool,
+        body: impl FnOnce(&Plan<'_>, u64),
+    ) {
         let job = One::new(planner, info);
         let mut layout = Layout::default();
         let group = planner.group(info.count.max, alone);
-        let table = planner.lay_out(group, &job, SCRATCH, &mut layout).unwrap();
+        let table = planner.lay_out(group, &job, scratch, &mut layout).unwrap();
         body(&Plan::of(&table).unwrap(), layout.size());
     }
 

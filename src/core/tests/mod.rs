@@ -3,6 +3,8 @@
 #![allow(clippy::cast_possible_truncation, reason = "tests are small")]
 
 #[cfg(feature = "host")]
+pub(crate) mod accesses;
+#[cfg(feature = "host")]
 pub(crate) mod at_exit;
 pub(crate) mod hazards;
 #[cfg(feature = "host")]

@@ -1,13 +1,11 @@
-//! Each kernel against its twin. Each pass runs on memory as the preceding passes have left it, and a second time with
-//! all bytes altered that the pass does not declare to read. It may change only bytes that it declares to write, and
-//! both runs must write the same.
+//! Each kernel against its twin, and each pass against its declared accesses ([`crate::core::tests::accesses`]).
 
 use super::{Addresses, SEGMENTS, exact, formats};
-use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, Plan, Resources};
-use crate::core::record::{Commands as _, Recorder, record};
+use crate::core::record::record;
 use crate::core::scratch::Layout as ScratchLayout;
 use crate::core::specialize;
+use crate::core::tests::accesses::{Declared, Memory};
 use crate::core::tests::noise;
 use crate::core::tests::selection::{in_brief, in_rotation};
 use crate::host::{Buffer, Context, ContextInfo};
@@ -111,19 +109,6 @@ impl Bench {
         mask
     }
 
-    /// Runs the commands that `body` records on this memory.
-    fn run(&self, memory: &[u8], plan: &Plan<'_>, body: impl FnOnce(&mut Recorder<'_>)) -> Vec<u8> {
-        let device = self.context.device();
-        self.context.write(&self.buffer, memory).unwrap();
-        let known = |variant: &Variant| Some(device.late_pipeline(*variant));
-        let run = self.context.run(|commands| {
-            body(&mut Recorder::new(device, commands, self.scratch, None, plan, known)?);
-            Ok(())
-        });
-        run.unwrap();
-        self.context.download(&self.buffer, memory.len()).unwrap()
-    }
-
     /// Runs the passes one after the other, and proves their declarations. Returns the memory at the end.
     fn prove(&self, config: Config<'_>) -> (Vec<u8>, Vec<Kernel>) {
         let most = self.infos.iter().map(|info| info.count_a.max + info.count_b.max).max().unwrap();
@@ -136,27 +121,16 @@ impl Bench {
         // The table of several problems.
         let mut uploads = plan.clone();
         uploads.passes.clear();
-        let mut memory = self.run(&self.memory, &uploads, |recorder| {
+        let memory = Memory { context: &self.context, buffer: &self.buffer, scratch: self.scratch };
+        let mut content = memory.run(&self.memory, &uploads, |recorder| {
             record(&uploads, recorder);
         });
         for pass in &plan.passes {
             assert!(matches!(pass.groups, Groups::Fixed(_)));
-            let (reads, writes) = (self.mask(&plan, pass.reads), self.mask(&plan, pass.writes));
-            let after = self.run(&memory, &plan, |recorder| recorder.dispatch(0, pass));
-            let outside = (0..memory.len()).find(|i| after[*i] != memory[*i] && !writes[*i]);
-            assert_eq!(outside, None, "{:?} writes bytes that it does not declare", pass.kernel);
-            let noise = noise(99, memory.len() / 4);
-            let noise: &[u8] = bytemuck::cast_slice(&noise);
-            let altered: Vec<u8> = (0..memory.len()).map(|i| memory[i] ^ if reads[i] { 0 } else { noise[i] }).collect();
-            let again = self.run(&altered, &plan, |recorder| recorder.dispatch(0, pass));
-            let left_alone = |i: usize| after[i] == memory[i] && again[i] == altered[i];
-            let depends = (0..memory.len()).find(|i| {
-                if writes[*i] { after[*i] != again[*i] && !left_alone(*i) } else { again[*i] != altered[*i] }
-            });
-            assert_eq!(depends, None, "{:?} depends on bytes that it does not declare to read", pass.kernel);
-            memory = after;
+            let [reads, writes] = [pass.reads, pass.writes].map(|set| self.mask(&plan, set));
+            content = memory.run_declared(&content, &plan, pass, &Declared { reads, writes, by_chance: None });
         }
-        (memory, plan.passes.iter().map(|pass| pass.kernel).collect())
+        (content, plan.passes.iter().map(|pass| pass.kernel).collect())
     }
 }
 
