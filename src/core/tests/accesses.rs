@@ -3,11 +3,11 @@
 //! the pass declares to write. Both runs must write the same bytes.
 
 use super::noise;
-use crate::Scratch;
 use crate::core::pipelines::Variant;
 use crate::core::plan::{Groups, Pass, Plan, Resources};
 use crate::core::record::{Commands as _, Recorder};
 use crate::host::{Buffer, Context};
+use crate::{Range, Scratch};
 
 /// Memory of plans, in one buffer: the caller's arrays and scratch.
 pub(crate) struct Memory<'a> {
@@ -45,10 +45,19 @@ impl Memory<'_> {
         self.context.download(self.buffer, content.len()).unwrap()
     }
 
+    /// A flag for each byte of the memory: whether it is in one of these ranges.
+    pub(crate) fn mask(&self, ranges: impl IntoIterator<Item = Range>) -> Vec<bool> {
+        let mut mask = vec![false; self.buffer.size() as usize];
+        for range in ranges.into_iter().filter(|range| range.size != 0) {
+            mask[(range.address - self.buffer.address()) as usize..][..range.size as usize].fill(true);
+        }
+        mask
+    }
+
     /// Where a byte of the memory is.
     pub(crate) fn place(&self, plan: &Plan<'_>, offset: usize) -> String {
         let address = self.buffer.address() + offset as u64;
-        let byte = crate::Range::new(address, 1);
+        let byte = Range::new(address, 1);
         let there = plan.resources.iter().find(|resource| byte.overlaps(resource.range));
         there.map_or("nothing of the plan's".to_owned(), |there| {
             format!("{}+{}", there.name, address - there.range.address)

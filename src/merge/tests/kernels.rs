@@ -100,15 +100,6 @@ impl Bench {
         });
     }
 
-    /// A bit for each byte of these resources.
-    fn mask(&self, plan: &Plan<'_>, set: Resources) -> Vec<bool> {
-        let mut mask = vec![false; self.memory.len()];
-        for range in set.iter().flat_map(|id| exact(&plan.resources[id], &self.format, &self.infos).to_vec()) {
-            mask[self.offset_of(range.address)..][..range.size as usize].fill(true);
-        }
-        mask
-    }
-
     /// Runs the passes one after the other, and proves their declarations. Returns the memory at the end.
     fn prove(&self, config: Config<'_>) -> (Vec<u8>, Vec<Kernel>) {
         let most = self.infos.iter().map(|info| info.count_a.max + info.count_b.max).max().unwrap();
@@ -127,7 +118,9 @@ impl Bench {
         });
         for pass in &plan.passes {
             assert!(matches!(pass.groups, Groups::Fixed(_)));
-            let [reads, writes] = [pass.reads, pass.writes].map(|set| self.mask(&plan, set));
+            let exact = |id: usize| exact(&plan.resources[id], &self.format, &self.infos).to_vec();
+            let mask = |set: Resources| memory.mask(set.iter().flat_map(exact));
+            let [reads, writes] = [pass.reads, pass.writes].map(mask);
             content = memory.run_declared(&content, &plan, pass, &Declared { reads, writes, by_chance: None });
         }
         (content, plan.passes.iter().map(|pass| pass.kernel).collect())

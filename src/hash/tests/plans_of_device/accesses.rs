@@ -70,15 +70,6 @@ impl<'a> Bench<'a> {
         content
     }
 
-    /// A flag for each byte of these resources.
-    fn mask(&self, content: &[u8], plan: &Plan<'_>, set: Resources) -> Vec<bool> {
-        let mut mask = vec![false; content.len()];
-        for range in set.iter().map(|id| plan.resources[id].range).filter(|range| range.size != 0) {
-            mask[(range.address - self.buffer.address()) as usize..][..range.size as usize].fill(true);
-        }
-        mask
-    }
-
     /// Runs an operation on this content, pass by pass, and proves the declarations. Returns the content at the end.
     fn prove(&self, info: HasherInfo, content: &[u8]) -> Vec<u8> {
         let options = Options { batches: true, deferred: true };
@@ -99,7 +90,8 @@ impl<'a> Bench<'a> {
                     record(&uploads, recorder);
                 });
                 for pass in plan.passes.iter().filter(|pass| pass.level == level) {
-                    let [reads, writes] = [reads_of(pass), pass.writes].map(|set| self.mask(&content, plan, set));
+                    let ranges = |set: Resources| set.iter().map(|id| plan.resources[id].range);
+                    let [reads, writes] = [reads_of(pass), pass.writes].map(|set| memory.mask(ranges(set)));
                     // Elsewhere the order of execution decides about slots and lists.
                     content = if self.context.device().facts().is_cpu {
                         let declared = Declared { reads, writes, by_chance: None };
