@@ -93,7 +93,7 @@ struct Cached {
 
 impl Sources {
     /// Returns an array of at least `n` items of these fields. Sequences of these lengths, from the first item on, have
-    /// their keys sorted as unsigned numbers. Those keys are the first field, of one word or two.
+    /// their keys sorted as unsigned numbers. Those keys are the first field, of up to four words.
     pub(crate) fn get(
         &mut self,
         context: &Context,
@@ -305,14 +305,29 @@ fn sort_sequences(mut words: &mut [u32], fields: &[Field], lengths: &[u32]) {
     sequences.into_par_iter().for_each(|sequence| sort_keys(sequence, key, item));
 }
 
-/// Sorts keys of `key` words at the begin of items of `item` words.
+/// Sorts keys of `key` words at the begin of items of `item` words. The second of two words is the more significant
+/// one; of more words, the first one is the most significant.
 fn sort_keys(items: &mut [u32], key: usize, item: usize) {
-    let number = |item: &[u32]| item[..key].iter().rev().fold(0u64, |number, word| number << 32 | u64::from(*word));
-    let mut keys: Vec<u64> = items.par_chunks(item).map(number).collect();
-    keys.par_sort_unstable();
-    items.par_chunks_mut(item).zip(keys).for_each(|(item, number)| {
-        item[..key].iter_mut().zip(0u32..).for_each(|(word, index)| *word = low_word(number >> (32 * index)));
+    if key > 2 {
+        let load = |words: &[u32]| std::array::from_fn(|index| words.get(index).copied().unwrap_or(0));
+        return sort_keys_as(items, key, item, load, |sorted: [u32; 4], words| words.copy_from_slice(&sorted[..key]));
+    }
+    let load = |words: &[u32]| words.iter().rev().fold(0u64, |number, word| number << 32 | u64::from(*word));
+    sort_keys_as(items, key, item, load, |number, words| {
+        words.iter_mut().zip(0u32..).for_each(|(word, index)| *word = low_word(number >> (32 * index)));
     });
+}
+
+fn sort_keys_as<K: Ord + Copy + Send>(
+    items: &mut [u32],
+    key: usize,
+    item: usize,
+    load: impl Fn(&[u32]) -> K + Sync,
+    store: impl Fn(K, &mut [u32]) + Sync,
+) {
+    let mut keys: Vec<K> = items.par_chunks(item).map(|item| load(&item[..key])).collect();
+    keys.par_sort_unstable();
+    items.par_chunks_mut(item).zip(keys).for_each(|(item, sorted)| store(sorted, &mut item[..key]));
 }
 
 #[cfg(test)]
@@ -393,6 +408,15 @@ mod tests {
         expected.sort_unstable();
         assert!(long.eq(expected), "the second word of a key is the more significant one");
         assert!(items.chunks(3).map(|item| item[2]).eq(array(&[VALUE], 100)), "values stay");
+
+        for words in [3, 4] {
+            let of_many = [keys(Keys::Random, 4 * words)];
+            let (sorted, drawn) = (sorted(&of_many, &[100]), array(&of_many, 100));
+            let words = words as usize;
+            let mut expected: Vec<_> = drawn.chunks(words).collect();
+            expected.sort_unstable();
+            assert!(sorted.chunks(words).eq(expected), "the first of {words} words is the most significant one");
+        }
     }
 
     #[test]

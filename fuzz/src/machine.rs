@@ -88,6 +88,7 @@ impl Machine {
         let context = Context::with(&ContextInfo {
             device: opening.device.clone(),
             validation: if opening.validate { Validation::On } else { Validation::FromEnvironment },
+            fault_reports: true,
             ..ContextInfo::default()
         })?;
         // SAFETY: the loader is the system's own, and already in use.
@@ -127,6 +128,15 @@ impl Machine {
     /// Returns how long submissions have run on the device since the last call.
     pub fn take_device_time(&mut self) -> Duration {
         std::mem::take(&mut self.device_time)
+    }
+
+    /// Where the inputs and outputs are, and what the driver says if the device is lost.
+    pub fn fault(&self, ended: &End) -> String {
+        let (begin, end) = (self.arena.address, self.arena.address + self.arena.size);
+        // Reports of other devices than lost ones must not be asked for.
+        let is_lost = *ended == End::Lost(vk::Result::ERROR_DEVICE_LOST);
+        let report = is_lost.then(|| self.context.fault_report()).flatten();
+        format!("arena {begin:#x} to {end:#x}; fault: {}", report.unwrap_or_else(|| "no report".into()))
     }
 
     /// Whether a submission is waited for, for other threads.

@@ -213,18 +213,20 @@ impl<'a> Session<'a> {
 
     /// If a worker takes too long: what all workers do.
     fn stuck(&self) -> Option<String> {
-        let tasks = self.doing.iter().filter_map(|doing| Some((lock(&doing.task).clone()?, doing.place())));
-        let all: Vec<_> = tasks.collect();
         // Failures of one submission are simplified one after the other.
         let simplified = if self.args.no_shrink { Duration::ZERO } else { self.shrink_time * MOST_SHRUNK };
         let patience = self.patience + PATIENCE + simplified;
-        if all.iter().all(|((since, _), _)| since.elapsed() < patience) {
-            return None;
-        }
-        let line = |((since, what), place): &(Task, &str)| {
-            format!("STUCK {what}, for {} s, {place}\n", since.elapsed().as_secs())
+        let is_patient = |doing: &Doing| lock(&doing.task).as_ref().is_none_or(|(since, _)| since.elapsed() < patience);
+        (!self.doing.iter().all(is_patient)).then(|| format!("STUCK\n{}", self.tasks()))
+    }
+
+    /// What each worker does, a line for each.
+    fn tasks(&self) -> String {
+        let line = |doing: &Doing| {
+            let (since, what) = lock(&doing.task).clone()?;
+            Some(format!("{what}, for {:.1} s, {}\n", since.elapsed().as_secs_f64(), doing.place()))
         };
-        Some(all.iter().map(line).collect())
+        self.doing.iter().filter_map(line).collect()
     }
 
     /// Runs one worker on its own device: kind after kind until the run is over, or the kind of the command line.
@@ -331,7 +333,17 @@ impl<'a> Session<'a> {
         match outcome {
             Outcome::Broken(end) => {
                 let text = format!("{end:?} in cases {first} to {last}: {}", self.args.reproducer(number, None));
-                println!("{text}\n{}", self.describe(kind, submission));
+                println!("{text}\n{}", tester.machine.fault(&end));
+                if self.stop.swap(true, Ordering::Relaxed) {
+                    // The worker whose device has broken first ends the process.
+                    loop {
+                        thread::park();
+                    }
+                }
+                println!("at the same time:\n{}", self.tasks());
+                // Other devices may break by the same fault.
+                thread::sleep(Duration::from_secs(2));
+                println!("{}", self.describe(kind, submission));
                 tally.wrong += 1;
                 tally.cases += 1;
                 tally.variants = tester.machine.variants();
@@ -457,7 +469,7 @@ mod tests {
         begun(PATIENCE - Duration::from_secs(30));
         assert_eq!(session.stuck(), None, "it may take so long");
         begun(PATIENCE + Duration::from_secs(1));
-        assert_eq!(session.stuck().as_deref(), Some("STUCK waiting, for 61 s, on the host\n"));
+        assert_eq!(session.stuck().as_deref(), Some("STUCK\nwaiting, for 61.0 s, on the host\n"));
     }
 
     #[test]

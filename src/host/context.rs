@@ -1,10 +1,11 @@
 //! The library's own Vulkan instance, device and queue.
 
-use super::select;
 use super::validation::{LAYER, Messages, Messenger, Validation, messenger_info};
+use super::{fault, select};
 use crate::{Device, DeviceInfo, Error, Profile, Requirements, Result};
 use ash::{ext, khr, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
+use std::ffi::CStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The parameters of [`Context::with`].
@@ -21,6 +22,8 @@ pub struct ContextInfo {
     pub profile: Option<Profile>,
     /// Whether pipelines keep the statistics of `VK_KHR_pipeline_executable_properties`, if the device supports it.
     pub pipeline_statistics: bool,
+    /// Whether [`Context::fault_report`] can say why the device was lost, if it supports `VK_EXT_device_fault`.
+    pub fault_reports: bool,
 }
 
 /// An instance, a device and a queue, with the library's handle. Cheap to clone.
@@ -36,6 +39,7 @@ pub(super) struct Inner {
     submission: Mutex<Submission>,
     trommel: Device,
     allocator: Mutex<Allocator>,
+    faults: Option<ext::device_fault::Device>,
     vk: OwnedDevice,
     instance: OwnedInstance,
 }
@@ -87,7 +91,9 @@ impl Context {
         let wanted = info.device.clone().or(from_environment);
         let chosen = select::physical_device(&instance.vk, wanted.as_deref())?;
         let queue_family = select::queue_family(&instance.vk, chosen.handle, info.graphics_queue)?;
-        let statistics = info.pipeline_statistics && has_statistics(&instance.vk, chosen.handle);
+        let supports = |name| supports(&instance.vk, chosen.handle, name);
+        let statistics = info.pipeline_statistics && supports(khr::pipeline_executable_properties::NAME);
+        let reports_faults = info.fault_reports && supports(ext::device_fault::NAME);
 
         // SAFETY: the handle comes from the instance.
         let requirements = unsafe { Requirements::of(&instance.vk, chosen.handle) };
@@ -104,6 +110,11 @@ impl Context {
         if statistics {
             extensions.push(khr::pipeline_executable_properties::NAME.as_ptr());
             features = features.push_next(&mut executables);
+        }
+        let mut faults = vk::PhysicalDeviceFaultFeaturesEXT::default().device_fault(true);
+        if reports_faults {
+            extensions.push(ext::device_fault::NAME.as_ptr());
+            features = features.push_next(&mut faults);
         }
         let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(queue_family).queue_priorities(&[1.0])];
         let device_info = vk::DeviceCreateInfo::default()
@@ -142,6 +153,7 @@ impl Context {
             submission: Mutex::new(Submission::new(&vk.0, queue_family)?),
             trommel,
             allocator: Mutex::new(allocator),
+            faults: reports_faults.then(|| ext::device_fault::Device::new(&instance.vk, &vk.0)),
             vk,
             instance,
         })))
@@ -175,6 +187,13 @@ impl Context {
     /// The name of the physical device.
     pub fn name(&self) -> &str {
         &self.0.name
+    }
+
+    /// What the driver says of the reason why the device was lost: a description, and addresses of accesses or
+    /// instructions. Only after a call has returned `ERROR_DEVICE_LOST`. `None`: it does not say anything, or was not
+    /// asked to with [`ContextInfo::fault_reports`].
+    pub fn fault_report(&self) -> Option<String> {
+        fault::report(self.0.faults.as_ref()?)
     }
 
     /// The messages of the validation layer so far.
@@ -297,8 +316,8 @@ fn create_instance(entry: &ash::Entry, validate: bool, messages: &Messages) -> R
     })
 }
 
-fn has_statistics(instance: &ash::Instance, device: vk::PhysicalDevice) -> bool {
+fn supports(instance: &ash::Instance, device: vk::PhysicalDevice, name: &CStr) -> bool {
     // SAFETY: the handle comes from the instance.
     let extensions = unsafe { instance.enumerate_device_extension_properties(device) }.unwrap_or_default();
-    extensions.iter().any(|e| e.extension_name_as_c_str() == Ok(khr::pipeline_executable_properties::NAME))
+    extensions.iter().any(|extension| extension.extension_name_as_c_str() == Ok(name))
 }

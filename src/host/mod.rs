@@ -12,6 +12,7 @@
 
 mod buffer;
 mod context;
+mod fault;
 mod select;
 mod validation;
 

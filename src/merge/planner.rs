@@ -95,15 +95,20 @@ impl<'a> Config<'a> {
         self.profile.merge.shapes(self.format.key_words, self.format.value_words)
     }
 
+    fn fused_up_to(&self) -> u32 {
+        self.shapes().fused_up_to(self.format.key_words)
+    }
+
     pub(crate) fn group(&self, max_count: u32, alone: bool) -> Group {
-        let fused_up_to = self.shapes().fused_up_to;
         let algorithm = match (self.format.operation, self.format.method) {
             (MergeOperation::LowerBound, _) => Algorithm::LowerBound,
             (MergeOperation::UpperBound, _) => Algorithm::UpperBound,
             (operation, _) if operation.is_set_operation() => Algorithm::Sets,
             (operation, _) if operation.is_update() => Algorithm::Update,
             // The module of a comparator has one kernel.
-            (_, MergeMethod::Path) if max_count <= fused_up_to || self.format.comparator != 0 => Algorithm::Fused,
+            (_, MergeMethod::Path) if max_count <= self.fused_up_to() || self.format.comparator != 0 => {
+                Algorithm::Fused
+            }
             (_, MergeMethod::Path) => Algorithm::Tiles,
             (_, MergeMethod::Basic) => Algorithm::Basic,
             (_, MergeMethod::Tiled) => Algorithm::Tiled,
@@ -151,7 +156,7 @@ impl<'a> Config<'a> {
             let step = config.step(algorithm);
             (0..u32::BITS).map_while(move |log2| step.checked_mul(1 << log2))
         });
-        ends.chain([self.shapes().fused_up_to, u32::MAX])
+        ends.chain([self.fused_up_to(), u32::MAX])
     }
 }
 

@@ -14,7 +14,8 @@ settings! {
         /// As `tile`, where each workgroup also finds the items of its tile: one dispatch instead of two. Workgroups of
         /// searches have as many threads.
         pub fused: Shape = PORTABLE,
-        /// Largest maximum count that is merged by a single dispatch.
+        /// Largest maximum count of keys of one or two words that is merged by a single dispatch. Of longer keys, half
+        /// as many.
         pub fused_up_to: u32 = 1 << 16,
     }
 }
@@ -45,6 +46,11 @@ impl Shapes {
     const fn new(tile: (u32, u32), fused: (u32, u32), fused_up_to: u32) -> Self {
         let (tile, fused) = (Shape::new(tile.0, tile.1), Shape::new(fused.0, fused.1));
         Self { tile, fused, fused_up_to }
+    }
+
+    /// Largest maximum count of keys of so many words that is merged by a single dispatch.
+    pub(crate) fn fused_up_to(&self, key_words: u32) -> u32 {
+        self.fused_up_to / key_words.div_ceil(2)
     }
 }
 

@@ -11,6 +11,8 @@ use trommel::{KeyType, Layout, MergeMethod, MergeOperation, MergerInfo, ValueTyp
 /// Among them those of the peers.
 const SIZES: &[u32] = &[1 << 12, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 25, 1 << 26, 1 << 28];
 const SOME_SIZES: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 28];
+/// Around `merge.long.fused_up_to`, and larger.
+const LONG_SIZES: &[u32] = &[1 << 20, 1 << 21, 1 << 22, 1 << 24, 1 << 26];
 /// One of a single dispatch, and one of two.
 const SKEWED: &[u32] = &[1 << 20, 1 << 24];
 const LARGE: &[u32] = &[1 << 24];
@@ -147,6 +149,7 @@ fn sets() -> Vec<Family> {
         ("set_intersection_count_u32", counts.operation(Intersection)),
         ("set_union_u32_u32", PAIRS.operation(Union)),
         ("set_intersection_u64", long_keys(KEYS).operation(Intersection)),
+        ("set_union_u64", long_keys(KEYS).operation(Union)),
     ];
     families.into_iter().map(|(name, info)| Family::new(name, Merge::new(info).of(Keys::Quarter), SET_SIZES)).collect()
 }
@@ -173,6 +176,8 @@ fn merges() -> Vec<Family> {
         Family::new("merge_pairs_u32_u32", Merge::new(PAIRS), SIZES),
         Family::new("merge_keys_u64", Merge::new(long_keys(KEYS)), SIZES),
         Family::new("merge_pairs_u64_u32", Merge::new(long_keys(PAIRS)), SOME_SIZES),
+        Family::new("merge_keys_u32x3", Merge::new(MergerInfo { key: KeyType::U32x3, ..KEYS }), LONG_SIZES),
+        Family::new("merge_keys_u32x4", Merge::new(MergerInfo { key: KeyType::U32x4, ..KEYS }), LONG_SIZES),
         Family::new("merge_index_u32", Merge::new(INDICES), SOME_SIZES),
         Family::new("merge_delta_keys_u32", Merge::new(KEYS).divided(Division::Delta), BASES),
         Family::new("merge_delta_pairs_u32_u32", Merge::new(PAIRS).divided(Division::Delta), BASES),
