@@ -74,7 +74,7 @@ mod tests {
         let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
         for (subject, record, picture) in [
             (Subject::Splits, "h200-580.159.04-compute-split.txt", "split-approaches.svg"),
-            (Subject::Merges, "h100-580.159.04-compute-merge.txt", "merge-methods.svg"),
+            (Subject::Merges, "h200-580.159.04-compute-merge-whole.txt", "merge-methods.svg"),
             (Subject::HashLoads, "h200-580.159.04-compute-hash-loads.txt", "hash-loads.svg"),
         ] {
             let record = Record::parse(&read(&format!("bench/records/{record}"))).unwrap();
