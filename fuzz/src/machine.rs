@@ -135,8 +135,14 @@ impl Machine {
         let (begin, end) = (self.arena.address, self.arena.address + self.arena.size);
         // Reports of other devices than lost ones must not be asked for.
         let is_lost = *ended == End::Lost(vk::Result::ERROR_DEVICE_LOST);
-        let report = is_lost.then(|| self.context.fault_report()).flatten();
+        // SAFETY: the device is lost.
+        let report = if is_lost { unsafe { self.context.fault_report() } } else { None };
         format!("arena {begin:#x} to {end:#x}; fault: {}", report.unwrap_or_else(|| "no report".into()))
+    }
+
+    /// Whether a submission has hung, or the device is lost.
+    pub fn is_broken(&self) -> bool {
+        self.broken
     }
 
     /// Whether a submission is waited for, for other threads.

@@ -290,17 +290,12 @@ impl Profiles<'_> {
         }
     }
 
-    /// Shortens delays, and removes persistent workgroups from CPU profiles with delayed tiles or long waits.
-    ///
-    /// A delayed tile polls 32 times as often as its successors do. With 4096 polls, a persistent workgroup of several
-    /// hundred tiles runs for 25 s, longer than an H200 waits for a workgroup before it gives its time to another
-    /// device: the device is lost. Lavapipe ends all loops of an invocation after 65,535 iterations, and a waiting
-    /// workgroup with several tiles may reach that number.
-    fn tamed(&self, mut profile: Profile) -> Profile {
-        if profile.hooks.delay_every != 0 && profile.spin_limit > MOST_POLLS_WITH_DELAYS {
-            profile.spin_limit = MOST_POLLS_WITH_DELAYS;
-            profile = self.forced.apply(profile.clone()).unwrap_or(profile);
-        }
+    /// Shortens delays, unless a line of the command line says how long they are. Removes persistent workgroups from
+    /// CPU profiles with delayed tiles or long waits: lavapipe ends all loops of an invocation after 65,535 iterations,
+    /// and a waiting workgroup with several tiles may reach that number.
+    fn tamed(&self, profile: Profile) -> Profile {
+        let short = with_short_delays(profile);
+        let profile = self.forced.apply(short.clone()).unwrap_or(short);
         if !self.facts.is_cpu || profile.hooks.delay_every == 0 && profile.spin_limit <= 4 {
             return profile;
         }
@@ -311,6 +306,18 @@ impl Profiles<'_> {
         let rest = parts.map(|part| part.trim_start_matches(|letter: char| letter.is_ascii_digit()));
         Profile::with_hooks_of(&rest.fold(first, |text, part| text + part)).unwrap_or(profile)
     }
+}
+
+/// The profile with at most [`MOST_POLLS_WITH_DELAYS`] if it delays tiles.
+///
+/// A delayed tile polls `32 * max(spin_limit, 64)` times. With 4096, a persistent workgroup of several hundred tiles
+/// runs for seconds, longer than NVIDIA's driver waits before it gives the GPU to another device: the device is lost
+/// (docs/portability.md).
+pub(crate) fn with_short_delays(mut profile: Profile) -> Profile {
+    if profile.hooks.delay_every != 0 {
+        profile.spin_limit = profile.spin_limit.min(MOST_POLLS_WITH_DELAYS);
+    }
+    profile
 }
 
 /// Counts at which a profile takes another path: the numbers of its lines, and the items of its shapes.

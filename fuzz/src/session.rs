@@ -76,6 +76,8 @@ struct Session<'a> {
     failures: AtomicU64,
     /// Workers end as soon as it is set.
     stop: AtomicBool,
+    /// Whether a device hangs or is lost.
+    is_broken: AtomicBool,
     tally: Mutex<Tally>,
     errors: Mutex<Vec<String>>,
     /// Reports of failures so far.
@@ -144,6 +146,7 @@ impl<'a> Session<'a> {
             cases: AtomicU64::new(0),
             failures: AtomicU64::new(0),
             stop: AtomicBool::new(false),
+            is_broken: AtomicBool::new(false),
             tally: Mutex::default(),
             errors: Mutex::default(),
             reported: Mutex::default(),
@@ -323,26 +326,33 @@ impl<'a> Session<'a> {
         if self.args.trace {
             eprintln!("kind {number}, cases {first} to {last}:\n{}", self.describe(kind, submission));
         }
+        // Of failures that were simplified.
+        tester.machine.take_device_time();
         let outcome = tester.execute(live, submission, tally)?;
         let on_device = tester.machine.take_device_time();
         if on_device >= SLOW {
             self.bar.suspend(|| {
-                println!("slow: {} s on the device in kind {number}, cases {first} to {last}", on_device.as_secs());
+                println!(
+                    "slow: {} s from submission to fence in kind {number}, cases {first} to {last}",
+                    on_device.as_secs()
+                );
             });
         }
         match outcome {
             Outcome::Broken(end) => {
+                let others = self.tasks();
                 let text = format!("{end:?} in cases {first} to {last}: {}", self.args.reproducer(number, None));
-                println!("{text}\n{}", tester.machine.fault(&end));
-                if self.stop.swap(true, Ordering::Relaxed) {
+                self.bar.suspend(|| println!("{text}\n{}", tester.machine.fault(&end)));
+                if self.is_broken.swap(true, Ordering::Relaxed) {
                     // The worker whose device has broken first ends the process.
                     loop {
                         thread::park();
                     }
                 }
-                println!("at the same time:\n{}", self.tasks());
+                self.bar.suspend(|| println!("at the same time:\n{others}"));
                 // Other devices may break by the same fault.
                 thread::sleep(Duration::from_secs(2));
+                self.bar.finish_and_clear();
                 println!("{}", self.describe(kind, submission));
                 tally.wrong += 1;
                 tally.cases += 1;
@@ -389,8 +399,9 @@ impl<'a> Session<'a> {
         if count < MOST_SHRUNK.into() {
             let mut wrong = 0;
             for _ in 0..AGAIN {
-                let verdict = tester.verdict(&failure.kind, case_number, &failure.case, 1)?;
-                wrong += u32::from(verdict != Some(Verdict::Right));
+                let verdict = tester.verdict(&failure.kind, case_number, &failure.case, 1);
+                let verdict = verdict.with_context(|| text.clone())?;
+                wrong += u32::from(verdict != Verdict::Right);
             }
             text += &format!("  by itself wrong {wrong} of {AGAIN} times\n");
             if wrong == 0 {

@@ -2,7 +2,7 @@
 
 use crate::arena::Poison;
 use crate::kind::{Case, Kind, Scope};
-use crate::profiles::{differences, with_line_of};
+use crate::profiles::{differences, with_line_of, with_short_delays};
 use crate::tally::Tally;
 use crate::tester::{Outcome, Submission, Tester, Verdict};
 use std::fmt::Write as _;
@@ -25,30 +25,42 @@ const RUNS: u32 = 3;
 
 impl Tester<'_> {
     /// Runs a case by itself, up to `runs` times. Returns the first verdict that is not right, otherwise
-    /// [`Verdict::Right`]. None if the device breaks.
+    /// [`Verdict::Right`].
     ///
     /// # Errors
-    /// If the device cannot be used.
-    pub fn verdict(&mut self, kind: &Kind, number: u64, case: &Case, runs: u32) -> anyhow::Result<Option<Verdict>> {
+    /// If the library refuses a handle, or the device breaks: see [`Tester::is_broken`].
+    pub fn verdict(&mut self, kind: &Kind, number: u64, case: &Case, runs: u32) -> anyhow::Result<Verdict> {
         let live = kind.live(self.scope, &self.machine)?;
         for _ in 0..runs {
             match self.execute(&live, &Submission::alone(number, case.clone()), &mut Tally::default())? {
-                Outcome::Broken(_) => return Ok(None),
+                Outcome::Broken(end) => {
+                    let failure = Failure { kind: kind.clone(), case: case.clone(), verdict: Verdict::Right };
+                    anyhow::bail!(
+                        "{end:?}, {}, by this case alone:\n{}",
+                        self.machine.fault(&end),
+                        describe(&failure, self.scope)
+                    );
+                }
                 Outcome::Done(verdicts) => {
                     if let Some(verdict) = verdicts.into_iter().find(|verdict| *verdict != Verdict::Right) {
-                        return Ok(Some(verdict));
+                        return Ok(verdict);
                     }
                 }
             }
         }
-        Ok(Some(Verdict::Right))
+        Ok(Verdict::Right)
+    }
+
+    /// Whether the device hangs or is lost. Nothing more can be executed.
+    pub fn is_broken(&self) -> bool {
+        self.machine.is_broken()
     }
 
     /// Simplifies a failure as long as a simpler case fails too, for no longer than `patience`. A wrong output never
     /// turns into a refused call.
     ///
     /// # Errors
-    /// If the device cannot be used.
+    /// If the device breaks.
     pub fn shrink(&mut self, number: u64, mut failure: Failure, patience: Duration) -> anyhow::Result<Failure> {
         let end = Instant::now() + patience;
         let is_refusal = matches!(failure.verdict, Verdict::Refused(_));
@@ -57,8 +69,12 @@ impl Tester<'_> {
                 if Instant::now() >= end {
                     break;
                 }
-                // A handle that the library refuses to create gives no simpler case.
-                let Ok(Some(verdict)) = self.verdict(&kind, number, &case, RUNS) else { continue };
+                let verdict = match self.verdict(&kind, number, &case, RUNS) {
+                    Ok(verdict) => verdict,
+                    Err(error) if self.is_broken() => return Err(error),
+                    // A handle that the library refuses to create gives no simpler case.
+                    Err(_) => continue,
+                };
                 if verdict != Verdict::Right && matches!(verdict, Verdict::Refused(_)) == is_refusal {
                     failure = Failure { kind, case, verdict };
                     continue 'simpler;
@@ -88,7 +104,8 @@ fn simpler(kind: &Kind, case: &Case, scope: &Scope) -> Vec<(Kind, Case)> {
         same_kind(Case { is_batch: false, ..case.clone() });
     }
     let of_profile = differences(&kind.profile, &scope.built_in).into_iter().filter_map(|(name, _)| {
-        let profile = with_line_of(&kind.profile, &name, &scope.built_in).ok()?.checked(&scope.facts).ok()?;
+        let simpler = with_short_delays(with_line_of(&kind.profile, &name, &scope.built_in).ok()?);
+        let profile = simpler.checked(&scope.facts).ok().filter(|profile| *profile != kind.profile)?;
         Some(Kind { profile, ..kind.clone() })
     });
     let of_profile: Vec<_> = of_profile.map(|kind| (kind, case.clone())).collect();

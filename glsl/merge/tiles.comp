@@ -5,9 +5,9 @@
 // In:  sequences A and B, sorted; their counts, if they are in device memory; without FUSED, co_ranks[tile]: the number
 //      of items of A before the tile.
 // Out: the merged keys (and values), of equal keys those of A first; their number; the status of the problem.
-// Workgroups: args.groups for each problem (one merge): one for each tile of THREADS * ITEMS items at its maximum
-//             counts. If the actual counts are smaller, the others exit.
-// Memory order: inputs come from earlier dispatches; no workgroup accesses what another one writes.
+// Workgroups: args.groups for each problem (one merge): as many as the largest problem of the dispatch has tiles of
+//             THREADS * ITEMS items at its maximum counts. Workgroups without a tile exit.
+// Memory order: inputs come from earlier commands; no workgroup accesses what another one writes.
 // Progress: never waits.
 //
 // A tile takes consecutive items of A and of B. Their keys go to shared memory, A's first. Each thread finds by binary
@@ -87,7 +87,7 @@ void stage_keys(OutputTile tile, uint diagonal, uint keys[ITEMS_WORDS]) {
 }
 
 void main() {
-    // 1. Find the items of this workgroup. The first workgroup of a problem writes its results.
+    // 1. Find the items of this workgroup. The first workgroup of a problem writes their number and the status.
     uint p = linear_group() / args.groups;
     uint index = linear_group() % args.groups;
     if (p >= args.problem_count) return;
@@ -96,7 +96,7 @@ void main() {
     if (index >= tiles_of(counts.a + counts.b, TILE)) return;
     OutputTile tile = find_tile(p, index, counts);
 
-    // 2. Load their keys, and values of one word.
+    // 2. Load their keys, and values that are staged.
     load_items(tile);
     barrier();
 
@@ -104,6 +104,7 @@ void main() {
     uint keys[ITEMS_WORDS];
     uint diagonal = min(thread_id() * ITEMS, tile.items);
     merge_items(tile, diagonal, keys);
+    // All keys have been read, and all positions written.
     barrier();
     if (VALUE_WORDS == 0) {
         stage_keys(tile, diagonal, keys);

@@ -190,10 +190,13 @@ impl Context {
     }
 
     /// What the driver says of the reason why the device was lost: a description, and addresses of accesses or
-    /// instructions. Only after a call has returned `ERROR_DEVICE_LOST`. `None`: it does not say anything, or was not
-    /// asked to with [`ContextInfo::fault_reports`].
-    pub fn fault_report(&self) -> Option<String> {
-        fault::report(self.0.faults.as_ref()?)
+    /// instructions. `None`: it says nothing, or was not asked to by [`ContextInfo::fault_reports`].
+    ///
+    /// # Safety
+    /// The device is lost: a call has returned `ERROR_DEVICE_LOST`.
+    pub unsafe fn fault_report(&self) -> Option<String> {
+        // SAFETY: the device is alive and has the extension; the caller promises that it is lost.
+        unsafe { fault::report(self.0.faults.as_ref()?) }
     }
 
     /// The messages of the validation layer so far.
