@@ -95,8 +95,9 @@ impl<'a> Config<'a> {
         self.profile.merge.shapes(self.format.key_words, self.format.value_words)
     }
 
+    /// Largest maximum count that is merged by a single dispatch.
     fn fused_up_to(&self) -> u32 {
-        self.shapes().fused_up_to(self.format.key_words)
+        self.shapes().fused_up_to / self.format.key_words.div_ceil(2)
     }
 
     pub(crate) fn group(&self, max_count: u32, alone: bool) -> Group {

@@ -47,11 +47,6 @@ impl Shapes {
         let (tile, fused) = (Shape::new(tile.0, tile.1), Shape::new(fused.0, fused.1));
         Self { tile, fused, fused_up_to }
     }
-
-    /// Largest maximum count of keys of so many words that is merged by a single dispatch.
-    pub(crate) fn fused_up_to(&self, key_words: u32) -> u32 {
-        self.fused_up_to / key_words.div_ceil(2)
-    }
 }
 
 impl Settings {
