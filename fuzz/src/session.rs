@@ -344,7 +344,7 @@ impl<'a> Session<'a> {
                 let text = format!("{end:?} in cases {first} to {last}: {}", self.args.reproducer(number, None));
                 self.bar.suspend(|| println!("{text}\n{}", tester.machine.fault(&end)));
                 if self.is_broken.swap(true, Ordering::Relaxed) {
-                    // The worker whose device has broken first ends the process.
+                    // The worker of the first broken device ends the process.
                     loop {
                         thread::park();
                     }
