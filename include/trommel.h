@@ -753,7 +753,7 @@ typedef struct TrmSorter_T *TrmSorter;
 typedef struct TrmCount {
     /// The count, or its maximum. A larger count on the device is clamped and flagged in the status word.
     uint32_t max;
-    /// Device address of a uint32_t, a multiple of 4. 0: max is the count.
+    /// Device address of a 32-bit count, a multiple of 4. 0: max is the count.
     VkDeviceAddress address;
 } TrmCount;
 
@@ -771,6 +771,7 @@ typedef struct TrmRange {
 /// before and after. It needs no initialization, and its contents are undefined afterwards. The buffer has usage
 /// SHADER_DEVICE_ADDRESS | STORAGE_BUFFER | INDIRECT_BUFFER | TRANSFER_DST.
 typedef struct TrmScratch {
+    /// Indirect dispatches and transfers need a buffer. All other memory is named by address.
     VkBuffer buffer;
     /// Offset of the first byte, a multiple of 4. A multiple of 256 is best.
     VkDeviceSize offset;

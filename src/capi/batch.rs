@@ -5,7 +5,6 @@ use super::types::*;
 #[cfg(feature = "primitive")]
 use {
     super::border::checked,
-    super::convert::scratch,
     super::info::{Info, check, read, read_checked},
     crate::core::batch::{Requests, check_len, record_batch, scratch_size},
     crate::{Error, Request, Result},
@@ -61,7 +60,7 @@ pub unsafe extern "C" fn trmCmdBatch(command_buffer: VkCommandBuffer, info: *con
             // SAFETY: the caller's pointers and handles are null or valid.
             unsafe {
                 let info = read("info", info)?;
-                record_batch(command_buffer, &Infos::of(&info)?, scratch(info.scratch))
+                record_batch(command_buffer, &Infos::of(&info)?, info.scratch)
             }
         })
     })

@@ -1,24 +1,12 @@
 //! Conversion of the C types that all primitives share into Rust types.
 
 use super::types::*;
-use crate::{Count, Error, Range, Result, Scratch, Timestamps};
+use crate::{Error, Result, Timestamps};
 
 /// Returns the Rust value for a number of a C enum.
 pub(super) fn value_of<T: Copy>(argument: &'static str, number: i32, values: &[(i32, T)]) -> Result<T> {
     let found = values.iter().find(|(known, _)| *known == number);
     found.map(|(_, value)| *value).ok_or(Error::UnknownValue { argument, value: number.into() })
-}
-
-pub(super) fn range(range: TrmRange) -> Range {
-    Range::new(range.address, range.size)
-}
-
-pub(super) fn count(count: TrmCount) -> Count {
-    Count { max: count.max, address: count.address }
-}
-
-pub(super) fn scratch(scratch: TrmScratch) -> Scratch {
-    Scratch { buffer: scratch.buffer, offset: scratch.offset, size: scratch.size }
 }
 
 pub(super) fn timestamps(timestamps: TrmTimestamps) -> Option<Timestamps> {

@@ -3,9 +3,9 @@
 #![cfg_attr(not(feature = "default"), allow(dead_code, reason = "each primitive uses a part of it"))]
 
 #[cfg(feature = "radix")]
-use super::convert::{count, range, value_of};
+use super::convert::value_of;
 use super::layout::declarations;
-use super::types::*;
+use crate::{Count, Range};
 #[cfg(feature = "radix")]
 use crate::{Error, KeyType, Layout, Order, Result, Segments, Strategy, ValueType};
 
@@ -144,9 +144,9 @@ pub enum TrmStrategy {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TrmSegments {
     /// count.max + 1 words: one more than the number of segments.
-    pub offsets: TrmRange,
+    pub offsets: Range,
     /// The number of segments, less than 2^30.
-    pub count: TrmCount,
+    pub count: Count,
 }
 
 declarations! {
@@ -246,7 +246,7 @@ pub(super) fn order(number: raw::TrmOrder) -> Result<Order> {
 
 #[cfg(feature = "radix")]
 pub(super) fn segments(segments: TrmSegments) -> Segments {
-    Segments { offsets: range(segments.offsets), count: count(segments.count) }
+    Segments { offsets: segments.offsets, count: segments.count }
 }
 
 #[cfg(feature = "radix")]

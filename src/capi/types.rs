@@ -2,6 +2,8 @@
 
 use super::TrmStructureType;
 use super::layout::declarations;
+use crate::Scratch;
+pub use crate::{Count as TrmCount, Range as TrmRange, Scratch as TrmScratch};
 use ash::vk;
 use std::ffi::{c_char, c_void};
 
@@ -51,41 +53,6 @@ pub struct TrmInfoHeader {
     pub struct_size: u32,
     /// Reserved, must be NULL.
     pub p_next: *const c_void,
-}
-
-/// A number of items: known on the host, or read from the device, with a maximum known on the host.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct TrmCount {
-    /// The count, or its maximum. A larger count on the device is clamped and flagged in the status word.
-    pub max: u32,
-    /// Device address of a uint32_t, a multiple of 4. 0: max is the count.
-    pub address: VkDeviceAddress,
-}
-
-/// A range of device memory, by address. It is aligned to its elements: 4 bytes, or the size of narrower keys. The
-/// buffer has usage SHADER_DEVICE_ADDRESS | STORAGE_BUFFER. Give large buffers a dedicated allocation
-/// (VkMemoryDedicatedAllocateInfo): random access is up to six times as fast on some devices.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct TrmRange {
-    /// Address of the first byte.
-    pub address: VkDeviceAddress,
-    /// Size in bytes. May exceed the size in use.
-    pub size: VkDeviceSize,
-}
-
-/// Working memory of a recorded call, in use from its first command to its last. The caller may use it for anything
-/// before and after. It needs no initialization, and its contents are undefined afterwards. The buffer has usage
-/// SHADER_DEVICE_ADDRESS | STORAGE_BUFFER | INDIRECT_BUFFER | TRANSFER_DST.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct TrmScratch {
-    pub buffer: VkBuffer,
-    /// Offset of the first byte, a multiple of 4. A multiple of 256 is best.
-    pub offset: VkDeviceSize,
-    /// Size in bytes.
-    pub size: VkDeviceSize,
 }
 
 /// Queries of the caller's pool that a call writes: one before its first pass, and one after each pass.
@@ -172,7 +139,7 @@ pub struct TrmBatchInfo {
     /// infoCount pointers to infos of requests, such as TrmSortInfo, each with its handle, in any order.
     pub infos: *const *const TrmInfoHeader,
     /// trmGetBatchScratch() bytes or more, for all problems.
-    pub scratch: TrmScratch,
+    pub scratch: Scratch,
 }
 
 declarations! {

@@ -4,7 +4,7 @@
 use super::memory::{Argument, Arguments, BoundingRanges, Range, Scratch, Timestamps, check_alignment};
 use super::pipelines::{Pipeline, Variant, Workspace, on_threads};
 use super::plan::Plan;
-use super::primitive::{Job, JobKind, Jobs, PlanSource, Planner, Primitive, RequestInfo, Roles};
+use super::primitive::{Job, JobKind, JobOf, Jobs, PlanSource, Planner, Primitive, RequestInfo, Roles};
 use super::record::{Commands as _, Recorder, record};
 use super::scratch::Layout;
 use crate::{Device, Error, Result};
@@ -255,7 +255,7 @@ pub(crate) fn describe<P: Primitive>(primitive: &P, info: &P::Info<'_>) -> Resul
     Ok(Plan::of(&table)?.text(scratch).to_string())
 }
 
-/// Appends the passes of one request.
+/// Appends the passes of one request. `job`: what the primitive makes of `info`.
 ///
 /// # Safety
 /// As for the function of the primitive that records.
@@ -263,6 +263,7 @@ pub(crate) unsafe fn record_one<P: Primitive>(
     primitive: &P,
     command_buffer: vk::CommandBuffer,
     info: &P::Info<'_>,
+    job: JobOf<'_, P>,
 ) -> Result<()> {
     if command_buffer.is_null() {
         return Err(Error::Null { argument: "commandBuffer" });
@@ -272,7 +273,7 @@ pub(crate) unsafe fn record_one<P: Primitive>(
     handle.check_ready(P::NAME)?;
     primitive.check(info)?;
     primitive.check_count(info)?;
-    let job = One::new(planner, primitive.job(info));
+    let job = One::new(planner, job);
     planner.check(&job.job, &job.arguments)?;
     check_conflicts(planner, &job.job, &job.arguments)?;
     let queries = info.queries().map_or(Ok(0), |_| timestamp_count(planner, max_count))?;

@@ -1,23 +1,10 @@
 //! Memory in requests: device addresses for inputs and outputs, a buffer for scratch.
 
+pub use super::ffi::{Count, Range, Scratch};
 use crate::{Error, Result};
 use arrayvec::ArrayVec;
 use ash::vk;
 use std::fmt::Debug;
-
-/// A range of device memory, named by address. It is aligned to its elements: to 4 bytes, or to the size of narrower
-/// keys.
-///
-/// The buffer has usage `SHADER_DEVICE_ADDRESS | STORAGE_BUFFER`. Give large buffers dedicated allocations
-/// (`VkMemoryDedicatedAllocateInfo`): random access is up to six times as fast on some devices.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Range {
-    /// Address of the first byte.
-    pub address: vk::DeviceAddress,
-    /// Size in bytes.
-    pub size: vk::DeviceSize,
-}
 
 impl Range {
     /// The empty range.
@@ -258,16 +245,6 @@ impl<R: IndexedRole> Default for BoundingRanges<R> {
     }
 }
 
-/// A number of items: known to the host, or in device memory with a maximum that the host knows.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    /// The count or its maximum. A larger count in device memory is clamped, and flagged in the status word.
-    pub max: u32,
-    /// Address of a 4-aligned `u32` in device memory; 0: `max` is the count.
-    pub address: vk::DeviceAddress,
-}
-
 impl Count {
     /// Returns a count that the host knows.
     pub const fn host(count: u32) -> Self {
@@ -288,20 +265,6 @@ impl From<u32> for Count {
     fn from(count: u32) -> Self {
         Self::host(count)
     }
-}
-
-/// Temporary memory of a recorded call, in use from its first command to its last. The contents need no initialization
-/// and are undefined afterwards.
-///
-/// The buffer has usage `SHADER_DEVICE_ADDRESS | STORAGE_BUFFER | INDIRECT_BUFFER | TRANSFER_DST`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Scratch {
-    /// The buffer. Indirect dispatches and table updates require a buffer; all other memory is named by address.
-    pub buffer: vk::Buffer,
-    /// Offset of the first byte, a multiple of 4.
-    pub offset: vk::DeviceSize,
-    /// Size in bytes.
-    pub size: vk::DeviceSize,
 }
 
 /// Timestamp queries that a call writes: one before its first command, then one after each of its passes.

@@ -7,6 +7,7 @@ pub(crate) mod batch;
 pub(crate) mod check_memory;
 #[cfg_attr(not(test), allow(dead_code, reason = "for primitives that are made of others"))]
 pub(crate) mod compose;
+pub(crate) mod ffi;
 pub(crate) mod handle;
 pub(crate) mod kernels;
 pub(crate) mod memory;

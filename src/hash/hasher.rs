@@ -252,7 +252,7 @@ impl Hasher {
     /// it. The same holds for [`HashInfo::source`] and its capacity.
     pub unsafe fn cmd_hash(&self, command_buffer: vk::CommandBuffer, info: &HashInfo) -> Result<()> {
         // SAFETY: the caller's promises are the same.
-        unsafe { record_one(self, command_buffer, info) }
+        unsafe { record_one(self, command_buffer, info, self.job(info)) }
     }
 }
 

@@ -241,7 +241,7 @@ impl Merger {
     /// require.
     pub unsafe fn cmd_merge(&self, command_buffer: vk::CommandBuffer, info: &MergeInfo<'_>) -> Result<()> {
         // SAFETY: the caller's promises are the same.
-        unsafe { record_one(self, command_buffer, info) }
+        unsafe { record_one(self, command_buffer, info, self.job(info)) }
     }
 }
 

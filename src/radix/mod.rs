@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(feature = "default"), allow(dead_code, unused_imports, reason = "each primitive uses a part of it"))]
 
+mod accesses;
 mod config;
 #[doc(hidden)]
 pub mod cpu;

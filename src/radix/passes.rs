@@ -3,16 +3,16 @@
 use super::format::Format;
 use super::items::{ItemRole, Placement};
 use super::problems::{DIRECT_HISTOGRAMS, INDIRECT_COMMAND, Problems};
-use super::rows::{PassFacts, PassIndex};
+use super::rows::{PassFacts, PassIndex, push_constants};
 use super::values::{PLAIN, Values};
 use crate::core::memory::Range;
 use crate::core::plan::{Content, Groups, Plan, Push, Resources, Rows, Table};
 use crate::kernels::Kernel;
 use crate::shared::{
     ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_INDIRECT, FLAG_ODD, FLAG_SKIPS_CONSTANT_DIGITS,
-    FLAG_SKIPS_DIGITS, FLAG_TICKETS, HistogramPush, LAYOUT_DROP_KEYS, LAYOUT_INDICES, LAYOUT_KEYS_IN_SCRATCH,
-    LAYOUT_VALUES_IN_SCRATCH, OnesweepPush, PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, PackPush,
-    PathPush, PermutePush, PreparePush, RadixProblem, ReorderPush, SegmentList, SegmentsPush, SharedStruct, SpinePush,
+    FLAG_SKIPS_DIGITS, FLAG_TICKETS, HistogramPush, LAYOUT_DROP_KEYS, LAYOUT_KEYS_IN_SCRATCH, LAYOUT_VALUES_IN_SCRATCH,
+    OnesweepPush, PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, PackPush, PathPush, PermutePush,
+    PreparePush, ReorderPush, SegmentList, SegmentsPush, SharedStruct, SpinePush,
 };
 use crate::tuning::{SmallMethod, SmallShape, TileShape};
 use arrayvec::ArrayVec;
@@ -28,6 +28,19 @@ const MOST_VARIANTS: usize = 8;
 /// The rows of the problems, in the tables of all primitives.
 pub(crate) const PROBLEMS: Rows = Rows(0);
 
+// The push constants of each kernel: the facts of these names.
+push_constants! {
+    PreparePush { problem, scratch, problems, states, problem_count, windows, commands, tickets, chunk, pass }
+    HistogramPush { problem, scratch, problems, states, problem_count, tickets, chunk, pass }
+    OnesweepPush { problem, scratch, problems, states, problem_count, tickets, pass, digit }
+    ReorderPush { problem, scratch, problems, states, problem_count, chunk, pass, digit }
+    SpinePush { problem, scratch, problems, states, problem_count, chunk, tile_items, pass }
+    PathPush { problem, scratch, problems, states, problem_count, pass }
+    SegmentsPush { problem, scratch, segments, windows, problem_count, pass }
+    PackPush { problem, scratch, problems, states, problem_count, windows, pass }
+    PermutePush { problem, scratch, problems, states, problem_count, windows, pass, step }
+}
+
 /// The index of a resource in the plan; none if the plan has no such resource.
 #[derive(Clone, Copy)]
 pub(crate) struct Id(pub(crate) Option<usize>);
@@ -42,7 +55,7 @@ impl Id {
 }
 
 /// The resources of keys and values.
-type Area = [Id; 2];
+pub(super) type Area = [Id; 2];
 
 /// The set of these resources.
 pub(crate) fn set(ids: &[Id]) -> Resources {
@@ -67,7 +80,7 @@ pub(crate) struct Passes<'p, 'a> {
     pub(crate) statuses: Id,
     commands: Id,
     pub(crate) tickets: Id,
-    states: Id,
+    pub(super) states: Id,
     pub(crate) rows: Id,
     pub(crate) histograms: Id,
     pub(crate) tile_words: Id,
@@ -111,12 +124,7 @@ impl<'p, 'a> Passes<'p, 'a> {
         if let Some(resource) = rows.0.filter(|_| !format.segmented) {
             plan.add_upload(Content::Rows(table, PROBLEMS), problems.offset_of(problems.rows), resource);
         }
-        // A single row is in the push constants.
-        let mut row = RadixProblem::default();
-        if problems.count == 1 {
-            table.for_each_row(PROBLEMS, &mut |bytes| row = bytemuck::pod_read_unaligned(bytes));
-        }
-        let facts = Self::facts(problems, row);
+        let facts = Self::facts(problems);
         Self {
             problems,
             plan,
@@ -139,7 +147,7 @@ impl<'p, 'a> Passes<'p, 'a> {
     }
 
     /// The push constants that all passes share.
-    fn facts(problems: &Problems<'_>, row: RadixProblem) -> PassFacts {
+    fn facts(problems: &Problems<'_>) -> PassFacts {
         let (config, outline) = (&problems.config, &problems.outline);
         let format = &config.format;
         let row_per_group = config.has_row_per_group(problems.prepared);
@@ -162,7 +170,7 @@ impl<'p, 'a> Passes<'p, 'a> {
         let list = problems.part_of(problems.rows);
         let (rows, windows) = if format.segmented { (0, list) } else { (list, 0) };
         PassFacts {
-            problem: row,
+            problem: problems.row,
             scratch: problems.scratch,
             problems: rows,
             states: problems.part_of(problems.states),
@@ -251,47 +259,6 @@ impl<'p, 'a> Passes<'p, 'a> {
         self.pass::<P>(kernel, values, Groups::Fixed(self.problems.count * groups), reads, writes);
     }
 
-    /// Resources that a kernel reads to map a tile to its problem. Empty for a single problem: the push constants hold
-    /// it.
-    pub(crate) fn tile_map(&self) -> Resources {
-        self.tile_map_of(self.rows.when(!self.format().segmented))
-    }
-
-    /// As [`Passes::tile_map`], with other rows.
-    pub(crate) fn tile_map_of(&self, rows: Id) -> Resources {
-        let Problems { prepared, any_count_on_device, count, .. } = *self.problems;
-        let resolved = prepared && (any_count_on_device || count > 1);
-        set(&[self.states.when(resolved), self.counts.when(!prepared && any_count_on_device), rows])
-    }
-
-    /// As [`Passes::tile_map`], for kernels after the passes. Small problems have no prepared states.
-    fn final_tile_map(&self) -> Resources {
-        if self.format().segmented {
-            return set(&[self.rows]);
-        }
-        let has_states = self.problems.prepared && self.states.0.is_some();
-        self.tile_map().union(set(&[self.counts.when(!has_states)]))
-    }
-
-    /// The resources that hold counts, besides rows.
-    pub(crate) fn resolved_counts(&self) -> Resources {
-        if self.format().segmented {
-            return set(&[self.offsets, self.counts]);
-        }
-        let Problems { prepared, any_count_on_device, .. } = *self.problems;
-        set(&[self.states.when(prepared && any_count_on_device), self.counts.when(!prepared)])
-    }
-
-    /// Whether the device decides which digits are skipped.
-    fn decided_on_device(&self) -> bool {
-        self.facts.pass.has(FLAG_SKIPS_DIGITS)
-    }
-
-    /// The resource that holds the skipped digits.
-    pub(crate) fn skipped_digits(&self) -> Resources {
-        set(&[self.histograms.when(self.decided_on_device())])
-    }
-
     fn groups(&self, fixed: u32, command: u32) -> Groups {
         match self.commands.0 {
             Some(resource) => Groups::Indirect {
@@ -314,54 +281,6 @@ impl<'p, 'a> Passes<'p, 'a> {
         // At most as many as fill the device: the actual count may be small.
         let most = (profile.radix.histogram_groups / count).max(1);
         Groups::Fixed(count * u32::try_from(wanted).unwrap_or(most).min(most))
-    }
-
-    /// The input resources that are read. Indices are generated, not read.
-    pub(crate) fn read_of_input(&self) -> Resources {
-        let ([keys, values], format) = (self.input, self.format());
-        let moves_keys = !(format.binning.labels && format.has(LAYOUT_DROP_KEYS));
-        set(&[keys.when(moves_keys), values.when(!format.has(LAYOUT_INDICES))])
-    }
-
-    /// The resources that a pass writes. The last pass does not write dropped keys.
-    pub(crate) fn written_of(&self, [keys, values]: Area, last: bool) -> Resources {
-        set(&[keys.when(!(last && self.format().has(LAYOUT_DROP_KEYS))), values])
-    }
-
-    /// The resource of the labels, if passes go by labels.
-    pub(crate) fn labels(&self) -> Id {
-        self.alternate[0].when(self.format().binning.labels)
-    }
-
-    /// The resource that contains the digits before the first pass.
-    pub(crate) fn digits_source(&self) -> Id {
-        if self.format().binning.labels { self.labels() } else { self.input[0] }
-    }
-
-    /// The resources that a pass reads and writes. If digits may be skipped, the device selects among several.
-    pub(crate) fn source_and_target(&self, pass: u32) -> (Resources, Resources) {
-        let format = self.format();
-        let moves = format.digits() + u32::from(self.decided_on_device() || !format.ends_right());
-        let after = moves - 1 - pass;
-        let (first, last) = (pass == 0, after == 0);
-        let (out, alternate) = (set(&self.staged), set(&self.alternate));
-        // Labels are in scratch. Two passes also write them there.
-        let labels = set(&[self.labels()]);
-        let kept = if format.keeps_labels() { labels } else { Resources::default() };
-        let (input, written) = (self.read_of_input(), self.written_of(self.staged, last));
-        if self.decided_on_device() {
-            let reads = if first { input } else { input.union(out).union(alternate) };
-            return (reads, if last { written } else { out.union(alternate) });
-        }
-        let to_output = after.is_multiple_of(2);
-        let reads = if first {
-            input
-        } else if to_output {
-            alternate
-        } else {
-            out
-        };
-        (reads.union(labels), if to_output { written } else { alternate }.union(kept))
     }
 
     /// Selects the digit of the next pass. After the last digit there is none.

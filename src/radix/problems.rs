@@ -171,6 +171,8 @@ pub(crate) struct Problems<'a> {
     pub(crate) any_count_on_device: bool,
     pub(crate) any_status: bool,
     pub(crate) bounds: BoundingRanges<ItemRole>,
+    /// The row of a single problem, which is in the push constants. Zeros if there are several.
+    pub(crate) row: RadixProblem,
     pub(crate) commands: Range,
     pub(crate) tickets: Range,
     pub(crate) states: Range,
@@ -264,6 +266,7 @@ impl<'a> Problems<'a> {
             any_count_on_device,
             any_status,
             bounds,
+            row: RadixProblem::default(),
             commands: Range::NONE,
             tickets: Range::NONE,
             states: Range::NONE,
@@ -293,6 +296,11 @@ impl<'a> Problems<'a> {
         problems.tile_words = problems.part(layout, parts.tile_words + ring)?;
         problems.alternate_keys = problems.part(layout, parts.keys)?;
         problems.alternate_values = problems.part(layout, parts.values)?;
+        if count == 1 {
+            let mut row = RadixProblem::default();
+            each(&mut |items| row = problems.rows().next(items));
+            problems.row = row;
+        }
         Ok(problems)
     }
 

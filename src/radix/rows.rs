@@ -1,9 +1,6 @@
-//! Rows and push constants of each kernel, out of one value with everything that a plan knows.
+//! Rows of kernels, and everything that a plan knows of a pass: push constants are made of these facts.
 
-use crate::shared::{
-    Address, CountedProblem, HistogramPush, OnesweepPush, PackPush, PackedPass, PathPush, PermutePush, PreparePush,
-    RadixProblem, ReorderPush, SegmentList, SegmentedProblem, SegmentsPush, SpinePush,
-};
+use crate::shared::{Address, CountedProblem, PackedPass, RadixProblem, SegmentList, SegmentedProblem};
 
 /// Everything that a plan knows of one pass. Members are those of the push constants: see src/shared.rs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,18 +63,6 @@ macro_rules! push_constants {
 }
 
 pub(crate) use push_constants;
-
-push_constants! {
-    PreparePush { problem, scratch, problems, states, problem_count, windows, commands, tickets, chunk, pass }
-    HistogramPush { problem, scratch, problems, states, problem_count, tickets, chunk, pass }
-    OnesweepPush { problem, scratch, problems, states, problem_count, tickets, pass, digit }
-    ReorderPush { problem, scratch, problems, states, problem_count, chunk, pass, digit }
-    SpinePush { problem, scratch, problems, states, problem_count, chunk, tile_items, pass }
-    PathPush { problem, scratch, problems, states, problem_count, pass }
-    SegmentsPush { problem, scratch, segments, windows, problem_count, pass }
-    PackPush { problem, scratch, problems, states, problem_count, windows, pass }
-    PermutePush { problem, scratch, problems, states, problem_count, windows, pass, step }
-}
 
 impl From<RadixProblem> for CountedProblem {
     fn from(RadixProblem { count, status, max_count, histogram, .. }: RadixProblem) -> Self {

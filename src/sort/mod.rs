@@ -287,6 +287,6 @@ impl Sorter {
     /// require.
     pub unsafe fn cmd_sort(&self, command_buffer: vk::CommandBuffer, info: &SortInfo) -> Result<()> {
         // SAFETY: the caller's promises are the same.
-        unsafe { record_one(self, command_buffer, info) }
+        unsafe { record_one(self, command_buffer, info, self.job(info)) }
     }
 }

@@ -260,7 +260,7 @@ impl Splitter {
     /// [`Scratch`] require.
     pub unsafe fn cmd_split(&self, command_buffer: vk::CommandBuffer, info: &SplitInfo) -> Result<()> {
         // SAFETY: the caller's promises are the same.
-        unsafe { record_one(self, command_buffer, info) }
+        unsafe { record_one(self, command_buffer, info, self.job(info)) }
     }
 
     /// Checks that the bucket information of all segments is within reach of a kernel's index.

@@ -14,8 +14,8 @@ use crate::radix::{
 };
 use crate::shared::{
     BoundsPush, BucketInfoProblem, BucketInfoPush, ClearLookBackPush, CountingInfoProblem, CountingInfoPush,
-    FLAG_HISTOGRAMS, LabelProblem, LabelPush, OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_PLACED, RadixProblem, SharedStruct,
-    SingleDispatchPush,
+    FLAG_HISTOGRAMS, KeyRange, LabelProblem, LabelPush, OUTPUT_BUCKETS, OUTPUT_NONE, OUTPUT_PLACED, RadixProblem,
+    SharedStruct, SingleDispatchPush,
 };
 use crate::tuning::{Shape, TileShape};
 use crate::{Result, Strategy};
@@ -117,10 +117,13 @@ impl<'a> SplitTable<'a> {
         of_items.extend(ItemRole::ALL.map(bound));
         let each = |visit: &mut dyn FnMut(&Items)| jobs.for_each(&mut |job| visit(&job.items));
         let outline = algorithm.outline(&config);
-        let problems = Problems::new(config, outline, &each, BoundingRanges::of(&of_items), scratch, layout)?;
+        let mut problems = Problems::new(config, outline, &each, BoundingRanges::of(&of_items), scratch, layout)?;
         let single_dispatch = algorithm.is_single_dispatch();
         let mut writes_bucket_info = false;
         jobs.for_each(&mut |job| {
+            if problems.count == 1 {
+                problems.row.range = bucket_range(job);
+            }
             writes_bucket_info |= by.writes_bucket_info(&config.format, job);
             // In reduce-then-scan splits, the pass of bucket information also copies given bucket starts.
             writes_bucket_info |= job.buckets.starts != Range::NONE && !config.skips_histogram();
@@ -148,8 +151,7 @@ impl<'a> SplitTable<'a> {
     fn for_each_job(&self, visit: &mut dyn FnMut(&RadixProblem, &Job)) {
         let mut rows = self.problems.rows();
         self.jobs.for_each(&mut |job| {
-            let range = bytemuck::cast(job.buckets.range);
-            visit(&RadixProblem { range, ..rows.next(&job.items) }, job);
+            visit(&RadixProblem { range: bucket_range(job), ..rows.next(&job.items) }, job);
         });
     }
 
@@ -170,6 +172,11 @@ impl<'a> SplitTable<'a> {
             self.for_each_job(&mut |problem, job| visit(&label_row(problem, job, labels)));
         }
     }
+}
+
+/// The range that a split by the values of the keys divides into buckets.
+fn bucket_range(job: &Job) -> KeyRange {
+    bytemuck::cast(job.buckets.range)
 }
 
 impl Table for SplitTable<'_> {

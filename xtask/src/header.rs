@@ -1,4 +1,4 @@
-//! `cargo xtask header`: include/trommel.h out of src/capi.
+//! `cargo xtask header`: include/trommel.h out of src/capi and src/core/ffi.rs.
 
 use crate::workspace;
 use anyhow::{Context, Result, anyhow, ensure};
@@ -33,8 +33,9 @@ fn generate() -> Result<Vec<u8>> {
     for source in sources(&folder)? {
         config.export.include.extend(structs(&fs::read_to_string(source)?));
     }
-    // From mod.rs on and not from lib.rs: of the rest of the crate, no constant or type is C's business.
+    // From mod.rs on and not from lib.rs: of the rest of the crate, only the shared structs are C's business.
     let builder = cbindgen::Builder::new().with_config(config).with_src(folder.join("mod.rs"));
+    let builder = builder.with_src(root.join("src/core/ffi.rs"));
     let mut text = Vec::new();
     builder.generate().context("cbindgen cannot read src/capi")?.write(&mut text);
     Ok(text)

@@ -3,7 +3,8 @@
 use crate::capi::TrmStructureType;
 use crate::capi::info::infos;
 use crate::capi::layout::declarations;
-use crate::capi::types::{TrmCount, TrmRange, TrmScratch, TrmTimestamps, VkDeviceAddress};
+use crate::capi::types::{TrmTimestamps, VkDeviceAddress};
+use crate::{Count, Range, Scratch};
 use std::ffi::c_void;
 
 /// The types of enums, as in `types::raw`.
@@ -208,7 +209,7 @@ pub struct TrmHashInfo {
     /// In a batch: the problem's hasher. For trmCmdHash(): NULL, or the hasher given.
     pub hasher: TrmHasher,
     /// The table: trmGetHasherTableSize() bytes or more, aligned to 16 bytes; to 64 bytes for speed.
-    pub table: TrmRange,
+    pub table: Range,
     /// The number of slots that the table was cleared with, from 1 to the hasher's maxCapacity. All operations on a
     /// table have the same capacity. Of a resizable table, the largest number of slots.
     pub capacity: u32,
@@ -221,32 +222,32 @@ pub struct TrmHashInfo {
     /// source may have, on the host. For TRM_HASH_OPERATION_ERASE_IF: the most keys that are removed, on the host. For
     /// TRM_HASH_OPERATION_RESIZE: the most keys that are moved, on the host. Zeros for TRM_HASH_OPERATION_CLEAR and
     /// TRM_HASH_OPERATION_STATISTICS, which have no keys.
-    pub count: TrmCount,
+    pub count: Count,
     /// count.max keys. TRM_HASH_OPERATION_EXPORT and TRM_HASH_OPERATION_EXPORT_IF write them; other operations read
     /// them. Not used by TRM_HASH_OPERATION_REHASH, TRM_HASH_OPERATION_RESIZE and TRM_HASH_OPERATION_ERASE_IF.
-    pub keys: TrmRange,
+    pub keys: Range,
     /// count.max values. Insertions read them, but TRM_HASH_OPERATION_INCREMENT, TRM_HASH_OPERATION_REHASH and
     /// TRM_HASH_OPERATION_RESIZE do not. TRM_HASH_OPERATION_FIND writes the value of each key, or all ones if the table
     /// does not have the key. Exports write the value of each key. For both, zeros: values are not wanted. Otherwise
     /// not used.
-    pub values: TrmRange,
+    pub values: Range,
     /// For TRM_HASH_OPERATION_FIND, TRM_HASH_OPERATION_FIND_OR_INSERT and TRM_HASH_OPERATION_MIXED: count.max bits,
     /// rounded up to whole words. Bit i % 32 of word i / 32 is set if the table has key i: after the insertion of
     /// _FIND_OR_INSERT, and before the operation of the key of _MIXED, as if all keys had found a slot. Zeros: not
     /// wanted.
-    pub found: TrmRange,
+    pub found: Range,
     /// For insertions, which are all operations that insert keys: room for count.max keys. The device writes the keys
     /// that found no slot, in any order; of equal keys of the batch, each one. TRM_HASH_OPERATION_MIXED lists each key
     /// once. Its erased keys make room before others are inserted. Zeros: not wanted.
-    pub leftover_keys: TrmRange,
+    pub leftover_keys: Range,
     /// As leftoverKeys, their values; of TRM_HASH_OPERATION_MIXED, those that the keys would have after the batch. Not
     /// used by TRM_HASH_OPERATION_INCREMENT.
-    pub leftover_values: TrmRange,
+    pub leftover_values: Range,
     /// For insertions: device address of a uint32_t that receives the number of keys that found no slot. 0: not wanted;
     /// then the left over keys are not written either.
     pub leftover_count: VkDeviceAddress,
     /// trmGetHasherScratch() bytes or more. In a batch: zeros.
-    pub scratch: TrmScratch,
+    pub scratch: Scratch,
     /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED and TRM_STATUS_TABLE_FULL bits. 0: no
     /// status. Not written by TRM_HASH_OPERATION_CLEAR and TRM_HASH_OPERATION_STATISTICS. Exports and
     /// TRM_HASH_OPERATION_RETRIEVE write TRM_STATUS_OUTPUT_CLAMPED if the arrays have room for fewer keys or values
@@ -261,19 +262,19 @@ pub struct TrmHashInfo {
     /// that have not been written. 0: not wanted.
     pub count_out: VkDeviceAddress,
     /// For TRM_HASH_OPERATION_STATISTICS: room for a TrmHashStatistics.
-    pub statistics: TrmRange,
+    pub statistics: Range,
     /// For TRM_HASH_OPERATION_FIND_OR_INSERT: count.max values. The device writes the value that the table has for each
     /// key, or all ones if the key found no slot. For TRM_HASH_OPERATION_MIXED: the value before the operation of the
     /// key, or all ones if the table did not have it, as if all keys had found a slot. For TRM_HASH_OPERATION_RETRIEVE:
     /// maxValues values. Zeros: not wanted.
-    pub values_out: TrmRange,
+    pub values_out: Range,
     /// For TRM_HASH_OPERATION_RETRIEVE: room for count.max + 1 words. The device writes the index of the first value of
     /// each key of the batch, and behind the last one the number of all values, at most 2^32 - 1.
-    pub offsets: TrmRange,
+    pub offsets: Range,
     /// For TRM_HASH_OPERATION_COUNT: room for count.max words. The device writes the number of values of each key.
-    pub counts: TrmRange,
+    pub counts: Range,
     /// For TRM_HASH_OPERATION_REHASH: the table that is read. It does not overlap table.
-    pub source: TrmRange,
+    pub source: Range,
     /// The capacity of source; otherwise not used.
     pub source_capacity: u32,
     /// For TRM_HASH_OPERATION_RETRIEVE: the number of values that valuesOut has room for. Values beyond it are not
@@ -291,13 +292,13 @@ pub struct TrmHashInfo {
     /// included, and too empty if fewer than an eighth are. Then it gets as many slots as make the load one half, or
     /// the next number that is possible. It stays as it is if it has this number and fewer than an eighth of its slots
     /// are erased, and if it has more than count.max keys, which the status says.
-    pub reserve: TrmCount,
+    pub reserve: Count,
     /// With TRM_HASHER_CREATE_STENCIL_BIT: count.max bits, rounded up to whole words. Key i is selected if bit i % 32
     /// of word i / 32 is set. Otherwise not used.
-    pub stencil: TrmRange,
+    pub stencil: Range,
     /// For TRM_HASH_OPERATION_MIXED: count.max words. The device reads the opcode of each key, such as
     /// TRM_HASH_OPCODE_INSERT.
-    pub opcodes: TrmRange,
+    pub opcodes: Range,
 }
 
 /// How full a table is, and how many probes its keys take: TRM_HASH_OPERATION_STATISTICS writes it to device memory. A

@@ -3,7 +3,8 @@
 use crate::capi::TrmStructureType;
 use crate::capi::info::infos;
 use crate::capi::layout::declarations;
-use crate::capi::types::{TrmCount, TrmRange, TrmScratch, TrmTimestamps, VkDeviceAddress};
+use crate::capi::types::{TrmTimestamps, VkDeviceAddress};
+use crate::{Count, Range, Scratch};
 use std::ffi::c_void;
 
 /// The types of enums, as in `types::raw`.
@@ -148,13 +149,13 @@ pub struct TrmMergerCreateInfo {
 #[derive(Clone, Copy, Debug)]
 pub struct TrmMergeSegments {
     /// The number of segments, less than 2^30.
-    pub count: TrmCount,
+    pub count: Count,
     /// count.max + 1 words: one more than the number of segments.
-    pub offsets_a: TrmRange,
+    pub offsets_a: Range,
     /// As offsetsA, for B.
-    pub offsets_b: TrmRange,
+    pub offsets_b: Range,
     /// Receives the offsets of segments in the output, as many words. {0, 0}: not written.
-    pub offsets_out: TrmRange,
+    pub offsets_out: Range,
 }
 
 /// A sorted sequence after A and B.
@@ -162,11 +163,11 @@ pub struct TrmMergeSegments {
 #[derive(Clone, Copy, Debug)]
 pub struct TrmMergeSequence {
     /// Number of items.
-    pub count: TrmCount,
+    pub count: Count,
     /// count.max keys, or {key, value} items if interleaved. Only read. May overlap other sequences.
-    pub keys: TrmRange,
+    pub keys: Range,
     /// count.max values. Ignored without values and with interleaved items.
-    pub values: TrmRange,
+    pub values: Range,
 }
 
 /// The parameters of one merge, set operation, update or search. All sequences are sorted in the merger's order; for
@@ -182,27 +183,27 @@ pub struct TrmMergeInfo {
     /// In a batch: the merger. For trmCmdMerge(): NULL, or the same merger.
     pub merger: TrmMerger,
     /// Number of items of sequence A.
-    pub count_a: TrmCount,
+    pub count_a: Count,
     /// Number of items of sequence B. The maxima of all sequences together are at most the merger's maxCount. For
     /// unique items, the maximum is 0.
-    pub count_b: TrmCount,
+    pub count_b: Count,
     /// countA.max keys, or {key, value} items if interleaved. Only read.
-    pub keys_a: TrmRange,
+    pub keys_a: Range,
     /// countA.max values. Ignored without values, with interleaved items and with TRM_VALUE_TYPE_INDEX.
-    pub values_a: TrmRange,
+    pub values_a: Range,
     /// As keysA, for B. May overlap the arrays of A.
-    pub keys_b: TrmRange,
+    pub keys_b: Range,
     /// As valuesA, for B.
-    pub values_b: TrmRange,
+    pub values_b: Range,
     /// The resulting keys or items: room for the maxima of all sequences together; for an intersection, for the smaller
     /// one of both; for a difference and for unique items, for countA.max. If the result has fewer items, the rest is
     /// not written. Ignored if keys are dropped, and for bounds.
-    pub keys_out: TrmRange,
+    pub keys_out: Range,
     /// For bounds: countA.max words, the bound of each key of A. Otherwise the resulting values, or indices with
     /// TRM_VALUE_TYPE_INDEX: as many as in keysOut. Ignored without values and with interleaved items.
-    pub values_out: TrmRange,
+    pub values_out: Range,
     /// trmGetMergerScratch() bytes or more. Not used in a batch, which has its own scratch.
-    pub scratch: TrmScratch,
+    pub scratch: Scratch,
     /// Device address of a uint32_t that receives TRM_STATUS_COUNT_CLAMPED or 0. 0: no status.
     pub status: VkDeviceAddress,
     /// trmGetMergerTimestampCount() queries. Not used in a batch.
@@ -216,7 +217,7 @@ pub struct TrmMergeInfo {
     /// The marked items, for updates. Bit i % 32 of word i / 32 is that of item i of A: one word for each 32 of
     /// countA.max items. With TRM_MERGE_OPERATION_UPDATE_BY_VALUE that of value i: as many words as the range has, and
     /// larger values are not marked. Otherwise zeros.
-    pub marks: TrmRange,
+    pub marks: Range,
     /// For trmCreateMergerFromGlsl() and trmCreateMergerFromSpirv(): data.address in the comparator, the address of
     /// additional input. The merge must not write to it. Otherwise 0.
     pub user_address: VkDeviceAddress,

@@ -13,7 +13,7 @@ use std::ffi::c_char;
 use {
     crate::capi::batch::ProblemInfo,
     crate::capi::border::{module_code, object},
-    crate::capi::convert::{count, range, scratch, timestamps, value_of},
+    crate::capi::convert::{timestamps, value_of},
     crate::capi::info::{check_bits, read},
     crate::capi::radix::{TrmPlacement, key_type, layout, order, segments, strategy, value_type},
     crate::{Error, Placement, Request, Result, SortComparatorKernel, SortInfo, Sorter, SorterInfo},
@@ -269,17 +269,17 @@ fn sorter_info(info: &TrmSorterCreateInfo) -> Result<SorterInfo> {
 #[cfg(feature = "sort")]
 fn sort_info(info: &TrmSortInfo) -> SortInfo {
     SortInfo {
-        count: count(info.count),
+        count: info.count,
         segments: segments(info.segments),
-        keys: range(info.keys),
-        values: range(info.values),
-        keys_out: range(info.keys_out),
-        values_out: range(info.values_out),
+        keys: info.keys,
+        values: info.values,
+        keys_out: info.keys_out,
+        values_out: info.values_out,
         key_stride: info.key_stride,
         value_stride: info.value_stride,
         user_address: info.user_address,
         user_words: info.user_words,
-        scratch: scratch(info.scratch),
+        scratch: info.scratch,
         status: info.status,
         timestamps: timestamps(info.timestamps),
     }

@@ -4,7 +4,8 @@ use crate::capi::TrmStructureType;
 use crate::capi::info::infos;
 use crate::capi::layout::declarations;
 use crate::capi::radix::{TrmSegments, raw};
-use crate::capi::types::{TrmCount, TrmRange, TrmScratch, TrmTimestamps, VkDeviceAddress};
+use crate::capi::types::{TrmTimestamps, VkDeviceAddress};
+use crate::{Count, Range, Scratch};
 use std::ffi::c_void;
 
 /// Flag in TrmSorterCreateInfo::flags: the sorted keys are not needed. The last pass does not write them, and the
@@ -81,24 +82,24 @@ pub struct TrmSortInfo {
     pub sorter: TrmSorter,
     /// Number of keys, at most the sorter's maxCount. With segments: the length of the arrays, known on the host
     /// (address is 0). Offsets past it are clamped and flagged in the status word.
-    pub count: TrmCount,
+    pub count: Count,
     /// count.max keys, or {key, value} items if interleaved. Overwritten unless placement preserves them. Bytes past
     /// the count or between keys are never written.
-    pub keys: TrmRange,
+    pub keys: Range,
     /// count.max values, moved with their keys. Indices are written but not read. Ignored without values, with
     /// interleaved items, and if indices go to valuesOut.
-    pub values: TrmRange,
+    pub values: Range,
     /// trmGetSorterScratch() bytes or more. Not used in a batch, which has its own scratch.
-    pub scratch: TrmScratch,
+    pub scratch: Scratch,
     /// Device address of a uint32_t that receives TRM_STATUS_... bits or 0. 0: no status.
     pub status: VkDeviceAddress,
     /// trmGetSorterTimestampCount() queries. Not used in a batch.
     pub timestamps: TrmTimestamps,
     /// count.max keys or interleaved items: the result with TRM_PLACEMENT_PRESERVE, the second array with
     /// TRM_PLACEMENT_DOUBLE_BUFFER. Otherwise ignored.
-    pub keys_out: TrmRange,
+    pub keys_out: Range,
     /// As keysOut, for values.
-    pub values_out: TrmRange,
+    pub values_out: Range,
     /// For TRM_LAYOUT_STRIDED: bytes from one key to the next, a multiple of the alignment. Less than 2^16 words, or
     /// less than 2^16 bytes for keys narrower than a word. 0: dense, as in the other layouts.
     pub key_stride: u32,

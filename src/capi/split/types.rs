@@ -4,7 +4,8 @@ use crate::capi::TrmStructureType;
 use crate::capi::info::infos;
 use crate::capi::layout::declarations;
 use crate::capi::radix::TrmSegments;
-use crate::capi::types::{TrmCount, TrmRange, TrmScratch, TrmTimestamps, VkDeviceAddress};
+use crate::capi::types::{TrmTimestamps, VkDeviceAddress};
+use crate::{Count, Range, Scratch};
 use std::ffi::c_void;
 
 /// The types of enums, as in `types::raw`.
@@ -177,16 +178,16 @@ pub struct TrmSplitInfo {
     /// In a batch: the splitter. For trmCmdSplit(): NULL, or the same splitter.
     pub splitter: TrmSplitter,
     /// Number of items, at most the splitter's maxCount.
-    pub count: TrmCount,
+    pub count: Count,
     /// count.max keys, or {key, value} items if interleaved. Only read.
-    pub keys: TrmRange,
+    pub keys: Range,
     /// count.max values. Ignored without values, with interleaved items and with TRM_VALUE_TYPE_INDEX.
-    pub values: TrmRange,
+    pub values: Range,
     /// count.max keys or interleaved items: the keys grouped by bucket. With TRM_SPLIT_OUTPUT_PLACED the range may be
     /// longer. Its whole length must not overlap other ranges. Ignored if keys are dropped or the output has no items.
-    pub keys_out: TrmRange,
+    pub keys_out: Range,
     /// As keysOut, for values. For TRM_SPLIT_OUTPUT_RANKS: count.max words for the ranks.
-    pub values_out: TrmRange,
+    pub values_out: Range,
     /// For TRM_LAYOUT_STRIDED: bytes from one key to the next, a multiple of the alignment. Less than 2^16 words, or
     /// less than 2^16 bytes for keys narrower than a word. 0: dense, as in the other layouts.
     pub key_stride: u32,
@@ -199,9 +200,9 @@ pub struct TrmSplitInfo {
     pub width: u64,
     /// For TRM_BUCKET_FUNCTION_SPLITTERS: bucketCount - 1 splitters of the key type, dense, in ascending order.
     /// Otherwise zeros.
-    pub splitters: TrmRange,
+    pub splitters: Range,
     /// For TRM_BUCKET_FUNCTION_IDS_...: count.max bucket numbers, one for each item, dense. Otherwise zeros.
-    pub bucket_ids: TrmRange,
+    pub bucket_ids: Range,
     /// For TRM_BUCKET_FUNCTION_USER: data.address in the function, the address of additional input. The split must not
     /// write this memory. Otherwise 0.
     pub user_address: VkDeviceAddress,
@@ -212,18 +213,18 @@ pub struct TrmSplitInfo {
     /// Items without a bucket follow the last bucket. With segments: as many words for each segment, as indices into
     /// the whole output. Segments up to segments.count.max that do not exist on the device get the values of empty
     /// segments, here and in counts and commands. Zeros: not written.
-    pub offsets: TrmRange,
+    pub offsets: Range,
     /// bucketCount words, for each segment if segmented: the number of items in each bucket. Zeros: not written.
-    pub counts: TrmRange,
+    pub counts: Range,
     /// bucketCount VkDispatchIndirectCommand, for each segment if segmented: one workgroup for every commandItems items
     /// of the bucket. The workgroups are in one row (y = 1) or, if they exceed the device's limit on x, in several
     /// rows. The last row may have workgroups without items. The command of an empty bucket is (0, 1, 1). The buffer
     /// also needs usage INDIRECT_BUFFER for the dispatch. Zeros: not written.
-    pub commands: TrmRange,
+    pub commands: Range,
     /// Items for each workgroup of a command, 1 or more if commands are written.
     pub command_items: u32,
     /// trmGetSplitterScratch() bytes or more. Not used in a batch, which has its own scratch.
-    pub scratch: TrmScratch,
+    pub scratch: Scratch,
     /// Device address of a uint32_t that receives TRM_STATUS_... bits or 0. 0: no status.
     pub status: VkDeviceAddress,
     /// trmGetSplitterTimestampCount() queries. Not used in a batch.
@@ -232,7 +233,7 @@ pub struct TrmSplitInfo {
     /// may have no bucket, one more word for these. Items past the end of keysOut or valuesOut, whichever holds fewer,
     /// or at index 2^32 - 2^16 or later are not written; TRM_STATUS_OUTPUT_CLAMPED reports them. Overlapping buckets
     /// overwrite one another. Otherwise zeros.
-    pub starts: TrmRange,
+    pub starts: Range,
     /// The segments, for a splitter with TRM_SPLITTER_CREATE_SEGMENTED_BIT. Items without a bucket are placed at the
     /// end of their segment. Otherwise zeros.
     pub segments: TrmSegments,

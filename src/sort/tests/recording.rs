@@ -132,7 +132,7 @@ fn record(context: &Context, counted: &Counted, count: u32, timestamps: Option<T
     context
         .run(|commands| {
             // SAFETY: the command buffer is recording, and the buffers outlive the run.
-            unsafe { record_one(counted, commands, &info) }
+            unsafe { record_one(counted, commands, &info, counted.job(&info)) }
         })
         .unwrap();
     counted.calls.get()
