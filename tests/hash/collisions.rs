@@ -1,6 +1,6 @@
 //! Distinct long keys of which both hashes are equal: only a comparison of all words distinguishes them.
 
-use crate::common::contexts::{Setup, context, is_shared_here};
+use crate::common::contexts::{Setup, context};
 use crate::common::keys::{Random, unmix};
 use crate::common::very_brief;
 use crate::table::{Batch, SLICE, Table, Types, Words};
@@ -34,13 +34,13 @@ fn pairs(types: Types, count: u32) -> Vec<[Words; 2]> {
 }
 
 /// Every operation, with one key of each pair in the table, with both, and with none. The load is high, so that many
-/// keys of a bucketed table wait for slots. The drivers share the types, and two of them have bucketed tables.
+/// keys of a bucketed table wait for slots. The drivers share the types.
 pub(crate) fn equal_hashes() {
     use HashOperation::{Add, Assign, Erase, Insert, Mixed};
     let context = context(Setup::Native);
     let [map, set] = [Types::ALL[7], Types::ALL[8]];
     let kinds = [set, map, map.linear(), set.linear(), map.multimap(), set.multimap()].into_iter().enumerate();
-    for (i, types) in kinds.filter(|(i, types)| is_shared_here(*i) && types.are_filled()) {
+    for (i, types) in kinds.filter(|(_, types)| types.is_here() && types.are_filled()) {
         let pairs = pairs(types, 500);
         let [firsts, seconds] = [0, 1].map(|side| pairs.iter().map(|pair| pair[side].clone()).collect::<Vec<_>>());
         let all = pairs.concat();

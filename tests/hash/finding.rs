@@ -1,6 +1,6 @@
 //! Insertions that find: the values of the table after an insertion.
 
-use crate::common::contexts::{Setup, context, is_shared_here};
+use crate::common::contexts::{Setup, context};
 use crate::common::keys::Random;
 use crate::common::very_brief;
 use crate::results::draw;
@@ -14,7 +14,7 @@ pub(crate) fn insertions_that_find() {
     let context = context(Setup::Native);
     let kinds = [Types::PAIRS, Types::KEYS, Types::ALL[6], Types::ALL[7]].into_iter().enumerate();
     for types in kinds
-        .filter(|(i, _)| *i == 0 || is_shared_here(*i) && !very_brief())
+        .filter(|(i, types)| *i == 0 || types.is_here() && !very_brief())
         .flat_map(|(_, types)| types.of_each_scheme())
     {
         let mut random = Random::new(4);

@@ -1,6 +1,6 @@
 //! Mixed batches: an operation for each key, as if in the order of the batch.
 
-use crate::common::contexts::{Setup, context, is_shared_here};
+use crate::common::contexts::{Setup, context};
 use crate::common::keys::{Random, unmix};
 use crate::common::{brief, very_brief};
 use crate::results::draw;
@@ -30,8 +30,10 @@ pub(crate) fn every_format() {
             continue;
         }
         let context = context(setup);
-        let is_shared = |i: usize| is_shared_here(i) && (!very_brief() || i.is_multiple_of(2));
-        let types = all_types().enumerate().filter(|(i, _)| is_shared(*i) || *i == 2 && !brief());
+        let types = all_types().enumerate().filter(|(i, types)| match very_brief() {
+            true => types.is_here() && i % 4 >= 2,
+            false => types.is_here() || *types == Types::PAIRS && !brief(),
+        });
         for (i, (_, types)) in types.enumerate() {
             let mut random = Random::new(7);
             let (capacity, max_capacity) = [(6 * SLICE, 0), (6 * SLICE, 1 << 18), (SLICE, SLICE)][i % 3];
@@ -72,13 +74,15 @@ pub(crate) fn sizes() {
     }
 }
 
-/// Keys with operations in many tiles: one key, one key among others, and reserved keys.
+/// Keys with operations in many tiles: one key, one key among others, and reserved keys. The drivers share the types
+/// but the first.
 pub(crate) fn equal_keys() {
     let context = context(Setup::Native);
     let tile = 4 * context.device().profile().hash.find_threads;
     // Tiles of one key are scanned by one workgroup, with more rounds than one.
     let count = if brief() { 9 * tile } else { (tile / 4 + 3) * tile };
-    for types in [Types::PAIRS, Types::PAIRS.linear(), Types::ALL[6], Types::ALL[7]] {
+    let kinds = [Types::PAIRS, Types::PAIRS.linear(), Types::ALL[6], Types::ALL[7]].into_iter().enumerate();
+    for (_, types) in kinds.filter(|(i, types)| *i == 0 || types.is_here()) {
         if brief() && types.key_words() > 1 {
             continue;
         }

@@ -1,6 +1,6 @@
 //! Tables that grow and shrink.
 
-use crate::common::contexts::{Setup, context, is_shared_here};
+use crate::common::contexts::{Setup, context};
 use crate::common::keys::Random;
 use crate::common::very_brief;
 use crate::results::{draw, exercise};
@@ -50,7 +50,7 @@ pub(crate) fn growing_and_shrinking() {
     let context = context(Setup::Native);
     let kinds = [Types::PAIRS, Types::ALL[4], Types::ALL[6], Types::ALL[7]].into_iter().enumerate();
     for types in kinds
-        .filter(|(i, _)| *i == 0 || is_shared_here(*i) && !very_brief())
+        .filter(|(i, types)| *i == 0 || types.is_here() && !very_brief())
         .flat_map(|(_, types)| types.of_each_kind())
     {
         let types = types.resizable();

@@ -1,7 +1,7 @@
 //! Exports and erasures of the keys with selected values.
 
 use crate::common::arena::barrier;
-use crate::common::contexts::{Setup, context, is_shared_here};
+use crate::common::contexts::{Setup, context};
 use crate::common::keys::Random;
 use crate::common::very_brief;
 use crate::results::draw;
@@ -35,7 +35,7 @@ pub(crate) fn selected_exports() {
     let context = context(Setup::Native);
     let kinds = [Types::PAIRS, Types::ALL[6]].into_iter().enumerate();
     for types in kinds
-        .filter(|(i, _)| *i == 0 || is_shared_here(*i) && !very_brief())
+        .filter(|(i, types)| *i == 0 || types.is_here() && !very_brief())
         .flat_map(|(_, types)| types.of_each_kind())
     {
         let mut table = filled(&context, types);
@@ -55,7 +55,7 @@ pub(crate) fn selected_exports() {
 pub(crate) fn selected_erasures() {
     let context = context(Setup::Native);
     let kinds = [Types::PAIRS, Types::ALL[6]].into_iter().enumerate();
-    let kinds = kinds.filter(|(i, _)| *i == 0 || is_shared_here(*i) && !very_brief());
+    let kinds = kinds.filter(|(i, types)| *i == 0 || types.is_here() && !very_brief());
     // Values of two words in the header, and tables that do not use all of their memory.
     let others = [Types::ALL[2].linear(), Types::PAIRS.linear().resizable(), Types::PAIRS.multimap().resizable()];
     let others = others.into_iter().chain([Types::PAIRS.resizable()]).filter(|_| !very_brief());

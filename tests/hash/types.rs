@@ -1,5 +1,6 @@
 //! The types of tables, their keys, and the layout of their slots.
 
+use crate::common::contexts::is_shared_here;
 use crate::common::keys::mix;
 use crate::common::very_brief;
 use trommel::{HashScheme, HasherInfo, KeyType, ValueType};
@@ -75,6 +76,15 @@ impl Types {
 
     pub(crate) fn is_linear(self) -> bool {
         self.scheme == HashScheme::Linear
+    }
+
+    /// Whether these types are those of this driver, if drivers share them: the same ones in all tests, which then have
+    /// the same pipelines.
+    pub(crate) fn is_here(self) -> bool {
+        let is_same = |other: &Self| [other.key_words(), other.value_words()] == [self.key_words(), self.value_words()];
+        let of_wide = |number: &usize| Self::wide(*number).any(|types| is_same(&types));
+        let number = Self::ALL.iter().position(is_same).or_else(|| (0..Self::ALL.len()).find(of_wide));
+        is_shared_here(number.expect("the types are those of a list"))
     }
 
     /// The parameters of a hasher for these types.
