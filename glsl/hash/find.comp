@@ -8,8 +8,8 @@
 // Memory order: no other invocation of the dispatch accesses what one writes.
 // Progress: never waits.
 //
-// Four lanes, a quad, read a bucket, each 16 bytes of it: a request of a bucket by a quad costs as much as one of 8
-// bytes by one lane. Each lane has a key. A quad first probes the first bucket of the keys of its four lanes, so that
+// Four lanes, a quad, read a bucket, each a fourth of it: a request of 64 bytes by a quad costs as much as one of 8 bytes
+// by one lane. Slots of 8 words take two requests, and each lane has a slot. Each lane has a key. A quad first probes the first bucket of the keys of its four lanes, so that
 // four requests are in flight. Then the keys of the subgroup that are left are dealt to its quads, one each, as often
 // as necessary.
 #version 460
@@ -28,8 +28,9 @@ layout(push_constant, scalar) uniform Push {
 #include "hash/batch.glsl"
 #include "hash/stencil.glsl"
 
-// Slots of a bucket that a lane reads.
+// Slots and words of a bucket that a lane reads.
 const uint LANE_SLOTS = SLOTS / 4;
+const uint LANE_WORDS = BUCKET_WORDS / 4;
 const uint RESULT_WORDS = VALUE_WORDS == 0 ? 1 : VALUE_WORDS;
 
 shared uint sh_found[THREADS / 32];
@@ -60,8 +61,24 @@ bool any_in_step(bool value) {
 #endif
 }
 
+// A lane's part of a bucket.
+struct Part {
+    uvec4 low;
+    // Unused if LANE_WORDS is 4.
+    uvec4 high;
+};
+
 // This lane's part of a bucket. `base`: its part of the first bucket.
-uvec4 load_part(uvec2 base, uint bucket) { return Quads(advance(base, bytes_of(bucket, BUCKET_WORDS * 4))).v[0]; }
+Part load_part(uvec2 base, uint bucket) {
+    Quads quads = Quads(advance(base, bytes_of(bucket, BUCKET_WORDS * 4)));
+    Part part;
+    part.low = quads.v[0];
+    part.high = uvec4(0);
+    if (LANE_WORDS == 8) part.high = quads.v[1];
+    return part;
+}
+
+uint part_word(Part part, uint w) { return LANE_WORDS == 4 || w < 4 ? part.low[w % 4] : part.high[w % 4]; }
 
 // Index of a bucket among those of all slices.
 uint bucket_index(Probe probe) { return probe.slice * BUCKETS + probe.bucket; }
@@ -73,12 +90,12 @@ bool is_above(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
     return above;
 }
 
-void lane_key(uvec4 part, uint s, out uint key[KEY_WORDS]) {
-    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = part[(s * SLOT_WORDS + w) % 4];
+void lane_key(Part part, uint s, out uint key[KEY_WORDS]) {
+    [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = part_word(part, s * SLOT_WORDS + w);
 }
 
 // Whether this lane's part of a full bucket has an erased slot, or the bit of a match.
-bool has_bit(uvec4 part, uint match) {
+bool has_bit(Part part, uint match) {
     bool set = false;
     [[unroll]] for (uint s = 0; s < LANE_SLOTS; ++s) {
         uint key[KEY_WORDS];
@@ -107,7 +124,7 @@ struct Look {
 
 // Compares the bucket of each quad with a wanted key of the lane `source`. The first word of its value is left in
 // `value`, if this lane has the key.
-Look look_at(uvec4 part, uint key[KEY_WORDS], uint match, uint source, out uint value[RESULT_WORDS]) {
+Look look_at(Part part, uint key[KEY_WORDS], uint match, uint source, out uint value[RESULT_WORDS]) {
     uint wanted[KEY_WORDS];
     uint last[KEY_WORDS];
     [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) wanted[w] = shuffle(key[w], source);
@@ -119,7 +136,7 @@ Look look_at(uvec4 part, uint key[KEY_WORDS], uint match, uint source, out uint 
         hit = hit || same;
         if (VALUE_WORDS != 0) {
             [[unroll]] for (uint w = 0; w < RESULT_WORDS; ++w) {
-                value[w] = same ? part[(s * SLOT_WORDS + KEY_WORDS + w) % 4] : value[w];
+                value[w] = same ? part_word(part, s * SLOT_WORDS + KEY_WORDS + w) : value[w];
             }
         }
     }
@@ -169,10 +186,10 @@ void main() {
     hash_key(key, hash, second);
     Probe probe = home_probe(hash, second);
     uint probes = 1;
-    uvec2 base = advance(slice_address(0), uvec2(quad_lane() * 16, 0));
+    uvec2 base = advance(slice_address(0), uvec2(quad_lane() * LANE_WORDS * 4, 0));
     uint bucket = bucket_index(probe);
     uint own_first = lane_id() - quad_lane();
-    uvec4 parts[4];
+    Part parts[4];
     [[unroll]] for (uint k = 0; k < 4; ++k) parts[k] = load_part(base, shuffle(bucket, own_first + k));
     [[unroll]] for (uint k = 0; k < 4; ++k) {
         uint of_bucket[RESULT_WORDS];

@@ -259,7 +259,7 @@ void load_value_at(uint owner, uint index, out uint value[MOST_VALUE_WORDS]) {
     } else {
         address = advance(args.payload, uvec2(position_of(owner) * 4, 0));
     }
-    if (VALUE_WORDS == 2 && is_aligned_to_pairs(args.problem.values.x) && (KEY_WORDS == 2 || is_item(owner))) {
+    if (VALUE_WORDS == 2 && is_aligned_to_pairs(args.problem.values.x) && (KEY_WORDS % 2 == 0 || is_item(owner))) {
         // One request instead of two. Slots are aligned; their values are loaded in the same way, without a branch.
         uvec2 words = Pairs(address).v[0];
         value[0] = words.x;

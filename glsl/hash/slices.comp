@@ -2,7 +2,7 @@
 //
 // Terms: slice           1024 slots. The home slice of a key is selected by its first hash; 32 home slices share an
 //                        overflow slice, for keys that find no slot in theirs. See table.glsl.
-//        bucket, path    64 bytes of slots; the buckets that are probed for a key, one after the other
+//        bucket, path    64 or 128 bytes of slots; the buckets that are probed for a key, one after the other
 //        mark            bit of a home slice: some key of it lies in the overflow slice
 //        filter          bits of a full bucket, by which a search for an absent key ends there
 //        owner           where the value of a slot comes from: an item of the batch, or a slot before the batch

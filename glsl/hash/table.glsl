@@ -1,7 +1,7 @@
 // A hash table in device memory: a header, marks, slices of SLICE_SLOTS slots, and overflow slices of the same form.
 //
-// A slice is a small table of its own. It consists of buckets of BUCKET_WORDS words, so a bucket is two sectors of 32
-// bytes. The hash of a key selects its home slice, a bucket in it, and an odd distance between the buckets that are
+// A slice is a small table of its own. It consists of buckets of BUCKET_WORDS words: two sectors of 32 bytes, or four if
+// slots have 8 words. The hash of a key selects its home slice, a bucket in it, and an odd distance between the buckets that are
 // probed (double hashing). A key that finds no slot in MOST_PROBES buckets lies in the overflow slice of its home
 // slice, which it shares with OVERFLOW_SHARE - 1 other slices. The marks are a word for each overflow slice, a bit for
 // each home slice: whether some key of it lies there.
@@ -18,8 +18,11 @@
 
 const uint SCHEME = SCHEME_BUCKETED;
 
-// Words of a slot: 1, 2 or 4.
-const uint SLOT_WORDS = KEY_WORDS + VALUE_WORDS > 2 ? 4 : KEY_WORDS + VALUE_WORDS;
+// Words of a slot: 1, 2, 4 or 8.
+const uint SLOT_WORDS = KEY_WORDS + VALUE_WORDS > 4 ? 8 : KEY_WORDS + VALUE_WORDS > 2 ? 4 : KEY_WORDS + VALUE_WORDS;
+// Words of a bucket.
+const uint BUCKET_WORDS =
+    LEAST_BUCKET_SLOTS * SLOT_WORDS > LEAST_BUCKET_WORDS ? LEAST_BUCKET_SLOTS * SLOT_WORDS : LEAST_BUCKET_WORDS;
 // Slots of a bucket.
 const uint SLOTS = BUCKET_WORDS / SLOT_WORDS;
 // Matches of a full bucket, each of two slots.
@@ -76,6 +79,9 @@ uvec2 slice_address(uint slice) {
     return advance(slices, bytes_of(slice, SLICE_SLOTS * SLOT_WORDS * 4));
 }
 
+// Blocks of 16 bytes of a slot of 4 words or more.
+const uint SLOT_QUADS = SLOT_WORDS / 4;
+
 void load_slot(uvec2 address, uint index, out uint slot[SLOT_WORDS]) {
     if (SLOT_WORDS == 1) {
         slot[0] = Words(address).v[index];
@@ -83,8 +89,11 @@ void load_slot(uvec2 address, uint index, out uint slot[SLOT_WORDS]) {
         uvec2 words = Pairs(address).v[index];
         [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) slot[w] = words[w % 2];
     } else {
-        uvec4 words = Quads(address).v[index];
-        [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) slot[w] = words[w];
+        uvec4 words;
+        [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) {
+            if (w % 4 == 0) words = Quads(address).v[index * SLOT_QUADS + w / 4];
+            slot[w] = words[w % 4];
+        }
     }
 }
 
@@ -95,8 +104,10 @@ void store_slot(uvec2 address, uint index, uint slot[SLOT_WORDS]) {
         Pairs(address).v[index] = uvec2(slot[0], slot[SLOT_WORDS - 1]);
     } else {
         uvec4 words;
-        [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) words[w] = slot[w];
-        Quads(address).v[index] = words;
+        [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) {
+            words[w % 4] = slot[w];
+            if (w % 4 == 3) Quads(address).v[index * SLOT_QUADS + w / 4] = words;
+        }
     }
 }
 

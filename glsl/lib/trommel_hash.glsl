@@ -3,7 +3,7 @@
 // Before the file is included, two macros say what the table's hashers say, and four extensions are enabled:
 //
 //   #define TRM_HASH_KEY_WORDS 1    // words of 4 bytes of a key: 1 to 4
-//   #define TRM_HASH_VALUE_WORDS 1  // words of a value: 0 to 3
+//   #define TRM_HASH_VALUE_WORDS 1  // words of a value: 0 to 4
 //   #extension GL_EXT_buffer_reference : require
 //   #extension GL_EXT_buffer_reference_uvec2 : require
 //   #extension GL_EXT_control_flow_attributes : require
@@ -22,13 +22,18 @@
 const uint TRM_HASH_FORMAT = 1;
 const uint TRM_HASH_HEADER_BYTES = 256;
 const uint TRM_HASH_SLICE_SLOTS = 1024;
-const uint TRM_HASH_BUCKET_WORDS = 16;
+const uint TRM_HASH_LEAST_BUCKET_WORDS = 16;
+const uint TRM_HASH_LEAST_BUCKET_SLOTS = 4;
 const uint TRM_HASH_OVERFLOW_SHARE = 32;
 const uint TRM_HASH_MOST_PROBES = 16;
 
 const uint TRM_HASH_RESULT_WORDS = TRM_HASH_VALUE_WORDS == 0 ? 1 : TRM_HASH_VALUE_WORDS;
-const uint TRM_HASH_SLOT_WORDS =
-    TRM_HASH_KEY_WORDS + TRM_HASH_VALUE_WORDS > 2 ? 4 : TRM_HASH_KEY_WORDS + TRM_HASH_VALUE_WORDS;
+const uint TRM_HASH_ITEM_WORDS = TRM_HASH_KEY_WORDS + TRM_HASH_VALUE_WORDS;
+const uint TRM_HASH_SLOT_WORDS = TRM_HASH_ITEM_WORDS > 4 ? 8 : TRM_HASH_ITEM_WORDS > 2 ? 4 : TRM_HASH_ITEM_WORDS;
+const uint TRM_HASH_BUCKET_WORDS = TRM_HASH_LEAST_BUCKET_SLOTS * TRM_HASH_SLOT_WORDS > TRM_HASH_LEAST_BUCKET_WORDS
+    ? TRM_HASH_LEAST_BUCKET_SLOTS * TRM_HASH_SLOT_WORDS
+    : TRM_HASH_LEAST_BUCKET_WORDS;
+const uint TRM_HASH_BUCKET_BYTES = 4 * TRM_HASH_BUCKET_WORDS;
 const uint TRM_HASH_SLOTS = TRM_HASH_BUCKET_WORDS / TRM_HASH_SLOT_WORDS;
 const uint TRM_HASH_MATCHES = TRM_HASH_SLOTS / 2;
 const uint TRM_HASH_BUCKETS = TRM_HASH_SLICE_SLOTS / TRM_HASH_SLOTS;
@@ -108,7 +113,8 @@ bool trm_hash_find(TrmHashTable table, uint key[TRM_HASH_KEY_WORDS], inout uint 
     umulExtended(first, table.slices, home, rest);
     uint overflow_slices = (table.slices + TRM_HASH_OVERFLOW_SHARE - 1) / TRM_HASH_OVERFLOW_SHARE;
     uint mark_buckets = (overflow_slices + TRM_HASH_BUCKET_WORDS - 1) / TRM_HASH_BUCKET_WORDS;
-    uvec2 base = trm_hash_advance(table.address, TRM_HASH_HEADER_BYTES / 64 + mark_buckets, 64);
+    uvec2 base = trm_hash_advance(table.address, TRM_HASH_HEADER_BYTES / TRM_HASH_BUCKET_BYTES + mark_buckets,
+                                  TRM_HASH_BUCKET_BYTES);
     uint slice = home;
     uint bucket = rest >> TRM_HASH_BUCKET_SHIFT;
     uint step = (second % TRM_HASH_BUCKETS) | 1;
@@ -120,9 +126,10 @@ bool trm_hash_find(TrmHashTable table, uint key[TRM_HASH_KEY_WORDS], inout uint 
             step = (first % TRM_HASH_BUCKETS) | 1;
             match = ((first & 0xffffu) * TRM_HASH_MATCHES) >> 16;
         }
-        TrmHashQuads quads = TrmHashQuads(trm_hash_advance(base, slice * TRM_HASH_BUCKETS + bucket, 64));
+        uint index = slice * TRM_HASH_BUCKETS + bucket;
+        TrmHashQuads quads = TrmHashQuads(trm_hash_advance(base, index, TRM_HASH_BUCKET_BYTES));
         uint words[TRM_HASH_BUCKET_WORDS];
-        [[unroll]] for (uint q = 0; q < 4; ++q) {
+        [[unroll]] for (uint q = 0; q < TRM_HASH_BUCKET_WORDS / 4; ++q) {
             uvec4 quad = quads.v[q];
             [[unroll]] for (uint w = 0; w < 4; ++w) words[4 * q + w] = quad[w];
         }

@@ -3,20 +3,11 @@
 use super::{HashOperation, HashScheme, HasherInfo};
 use crate::radix::MAX_NARROW_COUNT;
 use crate::shared::{
-    BUCKET_WORDS, HASH_ADD, HASH_AND, HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT, HASH_INSERT, HASH_INSERT_LAST, HASH_MAX,
-    HASH_MIN, HASH_OR, HEADER_BYTES, MOST_VALUE_WORDS, OVERFLOW_SHARE, RADIX_BITS, SCHEME_BUCKETED, SCHEME_LINEAR,
+    HASH_ADD, HASH_AND, HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT, HASH_INSERT, HASH_INSERT_LAST, HASH_MAX, HASH_MIN,
+    HASH_OR, HEADER_BYTES, LEAST_BUCKET_SLOTS, LEAST_BUCKET_WORDS, MOST_VALUE_WORDS, OVERFLOW_SHARE, RADIX_BITS, SCHEME_BUCKETED, SCHEME_LINEAR,
     SCHEME_MULTIMAP, SLICE_SLOTS,
 };
 use crate::{Error, KeyType, Result, SorterInfo, ValueType};
-
-/// Largest capacity of a table.
-const fn most_slots(scheme: HashScheme) -> u32 {
-    match scheme {
-        HashScheme::Bucketed => 1 << 31,
-        // With a bit beside the number of a slot. See glsl/hash/placed.glsl.
-        HashScheme::Linear => 1 << 30,
-    }
-}
 
 /// The parameters of a hasher in the form that kernels and plans use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +64,7 @@ impl Format {
             value if value > limit => Err(Error::TooLarge { argument, value: value.into(), limit: limit.into(), why }),
             value => Ok(value),
         };
-        Ok(Self {
+        let format = Self {
             key_words,
             value_words,
             operation: info.operation,
@@ -84,13 +75,22 @@ impl Format {
             stencil: info.stencil,
             by_slot: info.operation == HashOperation::EraseIf && info.scheme == HashScheme::Linear,
             max_count: limited("maxCount", info.max_count, MAX_NARROW_COUNT, "the most keys of a batch")?,
-            max_capacity: limited(
-                "maxCapacity",
-                info.max_capacity,
-                most_slots(info.scheme),
-                "the most slots of a table",
-            )?,
-        })
+            max_capacity: info.max_capacity,
+        };
+        let most = format.most_slots();
+        let max_capacity = limited("maxCapacity", info.max_capacity, most, "the most slots of a table")?;
+        Ok(Self { max_capacity, ..format })
+    }
+
+    /// Largest capacity of a table.
+    fn most_slots(&self) -> u32 {
+        match self.scheme {
+            // The number of its blocks of 16 bytes is a word.
+            HashScheme::Bucketed if self.slot_words() > 4 => 1 << 30,
+            HashScheme::Bucketed => 1 << 31,
+            // With a bit beside the number of a slot. See glsl/hash/placed.glsl.
+            HashScheme::Linear => 1 << 30,
+        }
     }
 
     /// The `HASH_` constant of an operation that changes tables.
@@ -216,7 +216,7 @@ impl Format {
             return Err(Error::TooSmall { argument, value: 0, required: 1, max_count: None });
         }
         let (value, limit) = (capacity.into(), self.max_capacity.into());
-        let is_largest = self.max_capacity == most_slots(self.scheme);
+        let is_largest = self.max_capacity == self.most_slots();
         let why = if is_largest { "the most slots of a table" } else { "the hasher's maxCapacity" };
         if value > limit { Err(Error::TooLarge { argument, value, limit, why }) } else { Ok(()) }
     }
@@ -243,10 +243,15 @@ impl Format {
         }
     }
 
+    /// Words of the marks of a table of so many slices, besides overflow slices: whole buckets.
+    pub(crate) fn mark_words(&self, slices: u32) -> u32 {
+        self.overflow_slices(slices).next_multiple_of(self.bucket_words())
+    }
+
     /// Bytes of a table of so many slices, besides overflow slices.
     pub(crate) fn bytes_of_slices(&self, slices: u32) -> u64 {
         let overflow_slices = self.overflow_slices(slices);
-        let marks = HEADER_BYTES + overflow_slices.next_multiple_of(BUCKET_WORDS) * 4;
+        let marks = HEADER_BYTES + self.mark_words(slices) * 4;
         let all = u64::from(slices) + u64::from(overflow_slices);
         u64::from(marks) + all * u64::from(SLICE_SLOTS * self.slot_words() * 4)
     }
@@ -260,6 +265,11 @@ impl Format {
         }
     }
 
+    /// Words of a bucket. See glsl/hash/table.glsl.
+    pub(crate) fn bucket_words(&self) -> u32 {
+        LEAST_BUCKET_WORDS.max(LEAST_BUCKET_SLOTS * self.slot_words())
+    }
+
     /// The scheme in the header of a table.
     pub(crate) fn scheme_number(&self) -> u32 {
         match self.scheme {
@@ -270,7 +280,7 @@ impl Format {
     }
 }
 
-const _: () = assert!(BUCKET_WORDS.is_multiple_of(4), "four lanes read a bucket");
+const _: () = assert!(LEAST_BUCKET_WORDS == 16 && LEAST_BUCKET_SLOTS == 4, "each of four lanes has a slot or more");
 
 /// Number of slices with so many slots.
 const fn slices_of(capacity: u32) -> u32 {
@@ -320,18 +330,14 @@ fn check_multimap(info: &HasherInfo) -> Result<()> {
 /// Words of a key and of a value.
 fn words(info: &HasherInfo) -> Result<[u32; 2]> {
     let malformed = |argument, why: String| Err(Error::Malformed { argument, why });
-    let HasherInfo { key, value, scheme, .. } = *info;
+    let HasherInfo { key, value, .. } = *info;
     if !key.bits().is_multiple_of(32) {
         return malformed("keyType", format!("{key:?} is narrower than a word"));
     }
     let [key_words, value_words] = [key.size() / 4, value.checked_size()? / 4];
-    let (words, what) = match scheme {
-        HashScheme::Bucketed => (key_words + value_words, "key and value have"),
-        HashScheme::Linear => (value_words, "a value has"),
-    };
-    if words > MOST_VALUE_WORDS {
-        let [bytes, most] = [4 * words, 4 * MOST_VALUE_WORDS];
-        return malformed("valueSize", format!("{what} {bytes} bytes, more than {most} in a {scheme:?} table"));
+    if value_words > MOST_VALUE_WORDS {
+        let [bytes, most] = [4 * value_words, 4 * MOST_VALUE_WORDS];
+        return malformed("valueSize", format!("a value has {bytes} bytes, more than {most}"));
     }
     Ok([key_words, value_words])
 }

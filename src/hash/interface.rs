@@ -16,8 +16,9 @@ shared_constants! {
     const HEADER_BYTES = 256;
     /// Slots of a slice. One workgroup changes a slice.
     const SLICE_SLOTS = 1024;
-    /// Words of a bucket.
-    const BUCKET_WORDS = 16;
+    /// Fewest words and slots of a bucket.
+    const LEAST_BUCKET_WORDS = 16;
+    const LEAST_BUCKET_SLOTS = 4;
     /// Slices that share an overflow slice.
     const OVERFLOW_SHARE = 32;
     /// Most buckets of a slice that are probed for a key.

@@ -6,8 +6,8 @@ use super::format::Format;
 use super::{HashInfo, HashOperation, HashScheme, HashStatistics, HasherInfo};
 use crate::core::plan::Plan;
 use crate::shared::{
-    BUCKET_WORDS, HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT, HASH_INSERT, HEADER_BYTES, MOST_LINEAR_PROBES, MOST_PROBES,
-    OVERFLOW_SHARE, SLICE_SLOTS, TABLE_FORMAT,
+    HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT, HASH_INSERT, HEADER_BYTES, LEAST_BUCKET_SLOTS, LEAST_BUCKET_WORDS,
+    MOST_LINEAR_PROBES, MOST_PROBES, OVERFLOW_SHARE, SLICE_SLOTS, TABLE_FORMAT,
 };
 use crate::{KeyType, ValueType};
 
@@ -16,7 +16,7 @@ fn refused(info: HasherInfo) -> String {
 }
 
 /// A table of each number of words of keys and values.
-const TYPES: [(KeyType, ValueType); 7] = [
+const TYPES: [(KeyType, ValueType); 9] = [
     (KeyType::U32, ValueType::None),
     (KeyType::F32, ValueType::U32),
     (KeyType::I32, ValueType::Bytes(12)),
@@ -24,6 +24,8 @@ const TYPES: [(KeyType, ValueType); 7] = [
     (KeyType::F64, ValueType::Bytes(8)),
     (KeyType::U32x3, ValueType::U32),
     (KeyType::U32x4, ValueType::None),
+    (KeyType::U32x4, ValueType::Bytes(8)),
+    (KeyType::U32, ValueType::Bytes(16)),
 ];
 
 #[test]
@@ -44,17 +46,13 @@ fn formats_are_refused() {
         let text = format!("valueSize is malformed: {bytes} is not a multiple of 4 from 4 to 4096");
         assert_eq!(refused(HasherInfo { value: ValueType::Bytes(bytes), ..keys }), text);
     }
-    for (key, bytes) in [(KeyType::U32, 16), (KeyType::U64, 12), (KeyType::U32x3, 8), (KeyType::U32x4, 4)] {
-        let together = key.size() + bytes;
-        let why = format!("key and value have {together} bytes, more than 16 in a Bucketed table");
-        let info = HasherInfo { key, value: ValueType::Bytes(bytes), ..keys };
-        assert_eq!(refused(info), format!("valueSize is malformed: {why}"));
-        info.linear().check().unwrap();
+    for info in [keys, keys.linear()] {
+        HasherInfo { key: KeyType::U32x4, value: ValueType::Bytes(16), ..info }.check().unwrap();
+        assert_eq!(
+            refused(HasherInfo { value: ValueType::Bytes(20), ..info }),
+            "valueSize is malformed: a value has 20 bytes, more than 16"
+        );
     }
-    assert_eq!(
-        refused(HasherInfo { value: ValueType::Bytes(20), ..keys.linear() }),
-        "valueSize is malformed: a value has 20 bytes, more than 16 in a Linear table"
-    );
     assert_eq!(
         refused(HasherInfo { value: ValueType::Index, ..keys }),
         "valueType is malformed: a table stores no indices of items"
@@ -67,10 +65,13 @@ fn formats_are_refused() {
         refused(HasherInfo { max_capacity: (1 << 31) + 1, ..keys }),
         "maxCapacity 2147483649 > 2147483648, the most slots of a table"
     );
-    assert_eq!(
-        refused(HasherInfo { max_capacity: (1 << 30) + 1, ..keys.linear() }),
-        "maxCapacity 1073741825 > 1073741824, the most slots of a table"
-    );
+    let wide = HasherInfo { value: ValueType::Bytes(16), ..keys };
+    for info in [keys.linear(), wide] {
+        assert_eq!(
+            refused(HasherInfo { max_capacity: (1 << 30) + 1, ..info }),
+            "maxCapacity 1073741825 > 1073741824, the most slots of a table"
+        );
+    }
     let concurrent = HasherInfo::pairs().linear().concurrent();
     for operation in [HashOperation::Insert, HashOperation::Assign, HashOperation::Erase, HashOperation::Find] {
         concurrent.operation(operation).check().unwrap();
@@ -169,7 +170,8 @@ fn formats_follow_from_infos() {
             assert_eq!(info.check(), Ok(()));
             let format = Format::new(&info).unwrap();
             assert_eq!([format.key_words, format.value_words], [key.size() / 4, value.size() / 4]);
-            let most = if info.scheme == HashScheme::Linear { 1 << 30 } else { 1 << 31 };
+            let is_wide = format.key_words + format.value_words > 4;
+            let most = if info.scheme == HashScheme::Linear || is_wide { 1 << 30 } else { 1 << 31 };
             assert_eq!([format.max_count, format.max_capacity], [1 << 30, most]);
             // The sort moves what a workgroup cannot compute from the hash: the value, or the index.
             let sorter = format.sorter(16);
@@ -193,7 +195,7 @@ fn formats_follow_from_infos() {
     assert_eq!([1, 1024, 1025, 1 << 18, (1 << 18) + 1, 0].map(bits), [0, 0, 8, 8, 16, 16]);
 }
 
-/// A header, marks, slices, and an overflow slice for each 32 of them. Slots have one, two or four words.
+/// A header, marks, slices, and an overflow slice for each 32 of them. Slots have one, two, four or eight words.
 #[test]
 fn table_sizes() {
     let size = |capacity| super::table_size(&HasherInfo::keys(), capacity).unwrap();
@@ -203,17 +205,21 @@ fn table_sizes() {
         let marks = if capacity == 1 << 31 { 1 << 18 } else { 64 };
         assert_eq!(size(capacity), 256 + marks + slices * 4096, "{capacity}");
     }
-    for ((key, value), words) in TYPES.into_iter().zip([1, 2, 4, 2, 4, 4, 4]) {
-        let size = super::table_size(&HasherInfo { key, value, ..HasherInfo::keys() }, 1 << 31).unwrap();
-        assert_eq!(size, 256 + (1 << 18) + ((1 << 21) + (1 << 16)) * 4096 * words, "{key:?} {value:?}");
+    for ((key, value), words) in TYPES.into_iter().zip([1, 2, 4, 2, 4, 4, 4, 8, 8]) {
+        let info = HasherInfo { key, value, ..HasherInfo::keys() };
+        let size = super::table_size(&info, 1 << 30).unwrap();
+        assert_eq!(size, 256 + (1 << 17) + ((1 << 20) + (1 << 15)) * 4096 * words, "{key:?} {value:?}");
         assert_eq!(size % 16, 0);
+        // The marks are whole buckets of 64 bytes, or of 128 bytes.
+        let marks = if words == 8 { 128 } else { 64 };
+        assert_eq!(super::table_size(&info, 1), Ok(256 + marks + 2 * 4096 * words), "{key:?} {value:?}");
     }
 }
 
 /// A header, and a power of two of slots. Slots of keys of several words have one more word.
 #[test]
 fn sizes_of_linear_tables() {
-    for ((key, value), words) in TYPES.into_iter().zip([1, 2, 4, 3, 5, 5, 5]) {
+    for ((key, value), words) in TYPES.into_iter().zip([1, 2, 4, 3, 5, 5, 5, 7, 5]) {
         let info = HasherInfo { key, value, ..HasherInfo::keys().linear() };
         for (capacity, slots) in [(0, 1024), (1, 1024), (1024, 1024), (1025, 2048), (1 << 30, 1 << 30)] {
             assert_eq!(super::table_size(&info, capacity), Ok(256 + 4 * slots * words), "{key:?} {value:?} {capacity}");
@@ -232,7 +238,8 @@ fn shaders_of_applications_have_the_same_constants() {
         ("FORMAT", TABLE_FORMAT),
         ("HEADER_BYTES", HEADER_BYTES),
         ("SLICE_SLOTS", SLICE_SLOTS),
-        ("BUCKET_WORDS", BUCKET_WORDS),
+        ("LEAST_BUCKET_WORDS", LEAST_BUCKET_WORDS),
+        ("LEAST_BUCKET_SLOTS", LEAST_BUCKET_SLOTS),
         ("OVERFLOW_SHARE", OVERFLOW_SHARE),
         ("MOST_PROBES", MOST_PROBES),
     ] {

@@ -39,7 +39,7 @@ pub(crate) fn equal_hashes() {
     use HashOperation::{Add, Assign, Erase, Insert, Mixed};
     let context = context(Setup::Native);
     let [map, set] = [Types::ALL[7], Types::ALL[8]];
-    let kinds = [set, map, map.linear(), set.linear(), map.multimap(), set.multimap()].into_iter().enumerate();
+    let kinds = [set, Types::WIDE, map.linear(), set.linear(), map.multimap(), set.multimap()].into_iter().enumerate();
     for (i, types) in kinds.filter(|(_, types)| types.is_here() && types.are_filled()) {
         let pairs = pairs(types, 500);
         let [firsts, seconds] = [0, 1].map(|side| pairs.iter().map(|pair| pair[side].clone()).collect::<Vec<_>>());

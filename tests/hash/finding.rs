@@ -12,7 +12,7 @@ use trommel::HashOperation;
 pub(crate) fn insertions_that_find() {
     use HashOperation::{FindOrInsert, Insert};
     let context = context(Setup::Native);
-    let kinds = [Types::PAIRS, Types::KEYS, Types::ALL[6], Types::ALL[7]].into_iter().enumerate();
+    let kinds = [Types::PAIRS, Types::KEYS, Types::ALL[6], Types::WIDE].into_iter().enumerate();
     for types in kinds
         .filter(|(i, types)| *i == 0 || types.is_here() && !very_brief())
         .flat_map(|(_, types)| types.of_each_scheme())

@@ -128,7 +128,7 @@ pub(crate) fn counts_on_the_device() {
 /// as they have slots. The drivers share the types.
 pub(crate) fn full_tables() {
     let context = context(Setup::Native);
-    let kinds = [Types::KEYS, Types::PAIRS, Types::ALL[6], Types::ALL[7], Types::ALL[8]].into_iter();
+    let kinds = [Types::KEYS, Types::PAIRS, Types::ALL[6], Types::ALL[8], Types::WIDE].into_iter();
     let kinds = kinds.filter(|types| types.is_here()).flat_map(Types::of_each_scheme);
     for types in kinds.filter(|types| types.are_filled()) {
         for capacity in [1024, 4096] {
@@ -204,7 +204,7 @@ pub(crate) fn combined_values() {
         (Types::PAIRS, &[HashOperation::Add, HashOperation::Max]),
         (Types::ALL[6], &[HashOperation::Add, HashOperation::Min, HashOperation::Max]),
         (Types::ALL[2], &[HashOperation::Or, HashOperation::Increment]),
-        (Types::ALL[7], &[HashOperation::And]),
+        (Types::WIDE, &[HashOperation::And]),
     ];
     let kinds = kinds.into_iter().enumerate().filter(|(i, (types, _))| *i == 0 || types.is_here());
     let kinds = kinds.flat_map(|(_, (types, operations))| types.of_each_scheme().map(|types| (types, operations)));

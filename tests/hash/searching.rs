@@ -28,6 +28,8 @@ pub(crate) fn searches_in_shaders() {
     // A resizable table does not use all of its memory.
     let resizable = [Types::PAIRS.resizable()].into_iter().filter(|_| !very_brief());
     let kinds = Types::ALL.into_iter().enumerate().filter(|(i, _)| is_shared_here(*i));
+    let wide = |i| Types::wide(i).filter(|types| !types.is_linear());
+    let kinds = kinds.flat_map(|(i, types)| std::iter::once(types).chain(wide(i)).map(move |types| (i, types)));
     for (i, types) in kinds.chain(resizable.map(|types| (0, types))) {
         let mut random = Random::new(i as u64);
         let capacities = if types.resizable { [1500, 40 * SLICE] } else { [0, 2000] };

@@ -25,7 +25,10 @@ impl Types {
     pub(crate) const KEYS: Self = Self::bucketed(KeyType::U32, ValueType::None);
     pub(crate) const PAIRS: Self = Self::bucketed(KeyType::U32, ValueType::U32);
 
-    /// One of each number of words of keys, values and slots.
+    /// Values of two words, of keys that hashes do not identify, in slots of eight words.
+    pub(crate) const WIDE: Self = Self::bucketed(KeyType::U32x4, ValueType::Bytes(8));
+
+    /// One of each number of words of keys and values, in slots of up to four words.
     pub(crate) const ALL: [Self; 9] = [
         Self::KEYS,
         Self::PAIRS,
@@ -38,11 +41,21 @@ impl Types {
         Self::bucketed(KeyType::U32x4, ValueType::None),
     ];
 
-    /// Keys and values of more than 16 bytes together, which linear tables alone have: beside some of the others.
+    /// Keys and values of more than 16 bytes together, beside some of the others: in tables of one of the schemes.
     pub(crate) fn wide(number: usize) -> impl Iterator<Item = Self> {
-        let all = [(KeyType::U32x4, 16), (KeyType::U32, 16), (KeyType::U32x4, 8), (KeyType::U32x3, 12)];
-        let types = |(key, bytes)| Self::bucketed(key, ValueType::Bytes(bytes)).linear();
-        all.get(number / 2).copied().filter(|_| number.is_multiple_of(2)).map(types).into_iter()
+        let types = |key, bytes| Self::bucketed(key, ValueType::Bytes(bytes));
+        let types = match number {
+            0 => types(KeyType::U32x4, 16).linear(),
+            1 => types(KeyType::U32x4, 16),
+            2 => types(KeyType::U32, 16),
+            4 => types(KeyType::U32, 16).linear(),
+            5 => types(KeyType::U64, 12),
+            6 => types(KeyType::U32x3, 12).linear(),
+            7 => types(KeyType::U32x3, 8),
+            8 => Self::WIDE,
+            _ => return None.into_iter(),
+        };
+        Some(types).into_iter()
     }
 
     const fn bucketed(key: KeyType, value: ValueType) -> Self {
@@ -126,7 +139,8 @@ impl Types {
 
     /// Index of the first word of the slots of a table: after the header, and after the marks of a bucketed table.
     pub(crate) fn first_slot(self, capacity: u32) -> usize {
-        let marks = if self.is_linear() { 0 } else { capacity.div_ceil(SLICE * 32).next_multiple_of(16) };
+        let bucket_words = 16.max(4 * self.slot_words() as u32);
+        let marks = if self.is_linear() { 0 } else { capacity.div_ceil(SLICE * 32).next_multiple_of(bucket_words) };
         64 + marks as usize
     }
 

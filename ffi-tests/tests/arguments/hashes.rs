@@ -132,13 +132,13 @@ fn hashers() -> Result<()> {
         ("odd bytes", bytes(TrmKeyType::U32, 10), format!("valueSize is malformed: 10 {multiple}")),
         (
             "large values",
-            bytes(TrmKeyType::U32, 16),
-            "valueSize is malformed: key and value have 20 bytes, more than 16 in a Bucketed table".into(),
+            bytes(TrmKeyType::U32, 20),
+            "valueSize is malformed: a value has 20 bytes, more than 16".into(),
         ),
         (
             "values of long keys",
-            bytes(TrmKeyType::U32X4, 4),
-            "valueSize is malformed: key and value have 20 bytes, more than 16 in a Bucketed table".into(),
+            bytes(TrmKeyType::U32X4, 32),
+            "valueSize is malformed: a value has 32 bytes, more than 16".into(),
         ),
         (
             "bytes without the type",

@@ -3,7 +3,8 @@
 use super::table::{ENTRIES, ERASED, HEADER_WORDS, SLICE_SLOTS, Shape, Slots, Words, hashes, reserved, reserved_key};
 use crate::random::Random;
 
-const BUCKET_WORDS: usize = 16;
+/// The fewest words and the fewest slots of a bucket.
+const LEAST_BUCKET: [usize; 2] = [16, 4];
 /// Slices that share an overflow slice.
 const OVERFLOW_SHARE: usize = 32;
 /// Buckets of a slice that a key may be in.
@@ -52,8 +53,13 @@ impl Buckets {
         (self.shape.key_words + self.shape.value_words).next_power_of_two()
     }
 
+    fn bucket_words(&self) -> usize {
+        let [words, slots] = LEAST_BUCKET;
+        words.max(slots * self.slot_words())
+    }
+
     fn bucket_slots(&self) -> usize {
-        BUCKET_WORDS / self.slot_words()
+        self.bucket_words() / self.slot_words()
     }
 
     fn slice_buckets(&self) -> usize {
@@ -71,7 +77,7 @@ impl Buckets {
 
     /// Words before the first slice: the header and the marks.
     fn first_slot(&self) -> usize {
-        HEADER_WORDS + self.overflow_slices().next_multiple_of(BUCKET_WORDS)
+        HEADER_WORDS + self.overflow_slices().next_multiple_of(self.bucket_words())
     }
 
     /// The paths of a key in its home slice and in the overflow slice.
@@ -123,11 +129,11 @@ impl Buckets {
     /// Reads and checks the slots of a table.
     pub(super) fn read(shape: Shape, words: &[u32]) -> Result<Self, String> {
         let mut table = Self::new(shape);
-        let slot_words = table.slot_words();
+        let [slot_words, bucket_words] = [table.slot_words(), table.bucket_words()];
         let first_slot = table.first_slot();
         for (number, bucket) in table.buckets.iter_mut().enumerate() {
             let mut is_open = false;
-            for slot in words[first_slot + number * BUCKET_WORDS..][..BUCKET_WORDS].chunks_exact(slot_words) {
+            for slot in words[first_slot + number * bucket_words..][..bucket_words].chunks_exact(slot_words) {
                 let (key, rest) = slot.split_at(shape.key_words);
                 let state = reserved(key);
                 if is_open && state != Some(0) {
@@ -175,7 +181,7 @@ impl Slots for Buckets {
     }
 
     fn words(&self) -> usize {
-        self.first_slot() + self.buckets.len() * BUCKET_WORDS
+        self.first_slot() + self.buckets.len() * self.bucket_words()
     }
 
     fn insert(&mut self, key: &[u32], value: &[u32]) {
@@ -241,13 +247,13 @@ impl Slots for Buckets {
             let (word, bit) = self.mark(key);
             words[word] |= bit;
         }
-        let (first_slot, key_words) = (self.first_slot(), self.shape.key_words);
+        let [first_slot, bucket_words, key_words] = [self.first_slot(), self.bucket_words(), self.shape.key_words];
         for (number, bucket) in self.buckets.iter().enumerate() {
             let mut slots = bucket.slots.clone();
             if slots.len() == self.bucket_slots() && !bucket.has_erased() {
                 arrange(&mut slots, bucket.filter, random);
             }
-            let target = &mut words[first_slot + number * BUCKET_WORDS..][..BUCKET_WORDS];
+            let target = &mut words[first_slot + number * bucket_words..][..bucket_words];
             let all = slots.iter().map(Some).chain(std::iter::repeat(None));
             for (target, slot) in target.chunks_exact_mut(self.slot_words()).zip(all) {
                 match slot {
@@ -302,7 +308,7 @@ mod tests {
         // In some full bucket with a passing key, another order hides the key.
         let swaps = (0..128).filter(|bucket| {
             is_broken(&|slots| {
-                slots[bucket * BUCKET_WORDS..][..BUCKET_WORDS].chunks_exact_mut(4).for_each(|pair| pair.rotate_left(2));
+                slots[bucket * 16..][..16].chunks_exact_mut(4).for_each(|pair| pair.rotate_left(2));
             })
         });
         assert!(swaps.count() > 10);

@@ -39,8 +39,9 @@ pub(super) const RESIZABLE: u32 = 16;
 pub(super) const STENCIL: u32 = 32;
 
 /// The most slots of a table of a scheme.
-fn most_slots(scheme: i32) -> u32 {
-    if scheme == LINEAR { 1 << 30 } else { 1 << 31 }
+fn most_slots(scheme: i32, items: &Items) -> u32 {
+    let is_wide = items.value_size.saturating_add(items.key_size()) > 16;
+    if scheme == LINEAR || is_wide { 1 << 30 } else { 1 << 31 }
 }
 
 /// A hasher as it was created.
@@ -67,7 +68,7 @@ impl HasherModel {
             multimap: info.flags & MULTIMAP != 0,
             resizable: info.flags & RESIZABLE != 0,
             stencil: info.flags & STENCIL != 0,
-            max_capacity: if info.max_capacity == 0 { most_slots(info.scheme) } else { info.max_capacity },
+            max_capacity: if info.max_capacity == 0 { most_slots(info.scheme, &items) } else { info.max_capacity },
         }
     }
 
@@ -117,8 +118,8 @@ impl HasherModel {
 
     /// Bytes of a table, 256 of them for the header.
     ///
-    /// Bucketed: a word for each 32 slices in blocks of 64 bytes, and slices of 1024 slots. Each 32 of them share
-    /// another one. Linear: a power of two of slots, and a word more in each slot of a key of several words, or of a
+    /// Bucketed: a word for each 32 slices in whole buckets, and slices of 1024 slots. Each 32 of them share another
+    /// one. A bucket has 64 bytes, or four slots if these are more. Linear: a power of two of slots, and a word more in each slot of a key of several words, or of a
     /// multimap.
     pub(super) fn table_size(&self, capacity: u32) -> u64 {
         let item = self.items.key_size() + self.items.value_size;
@@ -128,7 +129,8 @@ impl HasherModel {
         }
         let slot = (item / 4).next_power_of_two() * 4;
         let slices = u64::from(capacity.div_ceil(1024));
-        256 + slices.div_ceil(32).next_multiple_of(16) * 4 + (slices + slices.div_ceil(32)) * 1024 * u64::from(slot)
+        let bucket = u64::from(slot * 4).max(64);
+        256 + (slices.div_ceil(32) * 4).next_multiple_of(bucket) + (slices + slices.div_ceil(32)) * 1024 * u64::from(slot)
     }
 }
 
@@ -145,8 +147,7 @@ pub(super) fn judge_hasher(info: &TrmHasherCreateInfo, verdict: &mut Verdict) {
     verdict.must(!items.narrow(), MALFORMED, "keyType");
     verdict.must(!items.index, MALFORMED, "valueType");
     verdict.must(items.value_size.is_multiple_of(4), MALFORMED, "valueSize");
-    let key_size = if info.scheme == LINEAR { 0 } else { items.key_size() };
-    verdict.must(items.value_size.saturating_add(key_size) <= 16, MALFORMED, "bytes of key and value");
+    verdict.must(items.value_size <= 16, MALFORMED, "bytes of a value");
     let has_numbers = (ADD..=INCREMENT).contains(&info.operation) || matches!(info.operation, ERASE_IF | EXPORT_IF);
     verdict.must(!has_numbers || matches!(items.value_size, 4 | 8), MALFORMED, "values that are numbers");
     verdict.must(info.operation != RETRIEVE || items.value_size != 0, MALFORMED, "a set has no values");
@@ -165,7 +166,7 @@ pub(super) fn judge_hasher(info: &TrmHasherCreateInfo, verdict: &mut Verdict) {
     let is_mixed = info.operation == MIXED;
     verdict.must(!is_mixed || !stencil, MALFORMED, "flags: a stencil of a mixed batch");
     verdict.must(items.max_count <= NARROW, LARGE, "maxCount");
-    verdict.must(max_capacity <= most_slots(info.scheme), LARGE, "maxCapacity");
+    verdict.must(max_capacity <= most_slots(info.scheme, &items), LARGE, "maxCapacity");
 }
 
 /// Judges an operation apart from its scratch and timestamps, and returns the memory that it names.
@@ -281,6 +282,12 @@ mod tests {
         let info = TrmHashInfo { capacity: 1025, table, ..good };
         assert_eq!(faults(linear, info), []);
         assert_eq!(faults(linear, TrmHashInfo { table: range(1 << 20, table.size - 1), ..info }), [SMALL]);
+        let four_words = TrmHasherCreateInfo { key_type: 14, ..create };
+        let table = range(1 << 20, 256 + 128 + 2 * 32768);
+        let arrays = TrmHashInfo { table, keys: range(64, 160), values: range(1024, 40), ..good };
+        assert_eq!(faults(four_words, arrays), [], "a bucket has four slots of 32 bytes");
+        let short = range(1 << 20, table.size - 1);
+        assert_eq!(faults(four_words, TrmHashInfo { table: short, ..arrays }), [SMALL]);
         let wide = TrmHasherCreateInfo { key_type: 3, value_type: 0, ..linear };
         let table = range(1 << 20, 256 + 2048 * 12);
         assert_eq!(faults(wide, TrmHashInfo { table, keys: range(64, 80), ..info }), []);
@@ -393,11 +400,16 @@ mod tests {
     }
 
     #[test]
-    fn linear_tables_have_keys_and_values_of_16_bytes_each() {
+    fn keys_and_values_have_16_bytes_each() {
         let bytes = |value_size| TrmHasherCreateInfo { value_type: 2, value_size, key_type: 14, ..empty() };
-        for (value_size, linear) in [(4, vec![]), (16, vec![]), (20, vec![MALFORMED])] {
-            assert_eq!(judge(bytes(value_size)), [MALFORMED]);
-            assert_eq!(judge(TrmHasherCreateInfo { scheme: LINEAR, ..bytes(value_size) }), linear);
+        for (value_size, faults) in [(4, vec![]), (16, vec![]), (20, vec![MALFORMED])] {
+            for scheme in [BUCKETED, LINEAR] {
+                let info = TrmHasherCreateInfo { scheme, ..bytes(value_size) };
+                assert_eq!(judge(info), faults);
+                if faults.is_empty() {
+                    assert_eq!(judge(TrmHasherCreateInfo { max_capacity: (1 << 30) + 1, ..info }), [LARGE]);
+                }
+            }
         }
     }
 

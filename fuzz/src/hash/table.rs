@@ -418,6 +418,7 @@ mod tests {
         };
         assert_eq!(words(HashScheme::Bucketed, 1, 1, 1000), 64 + 16 + 2 * 1024 * 2);
         assert_eq!(words(HashScheme::Bucketed, 2, 1, 33 * 1024), 64 + 16 + 35 * 1024 * 4);
+        assert_eq!(words(HashScheme::Bucketed, 4, 1, 33 * 1024), 64 + 32 + 35 * 1024 * 8);
         assert_eq!(words(HashScheme::Linear, 1, 0, 1), 64 + 1024);
         assert_eq!(words(HashScheme::Linear, 1, 1, 1025), 64 + 2048 * 2);
         assert_eq!(words(HashScheme::Linear, 2, 1, 33 * 1024), 64 + 65536 * 4);
@@ -428,7 +429,7 @@ mod tests {
     fn built_tables_are_read() {
         let mut random = Random::of(&[1]);
         for scheme in [HashScheme::Bucketed, HashScheme::Linear] {
-            for (key_words, value_words) in [(1, 0), (1, 1), (2, 0), (2, 1), (1, 3), (4, 0)] {
+            for (key_words, value_words) in [(1, 0), (1, 1), (2, 0), (2, 1), (1, 3), (4, 0), (1, 4), (4, 2)] {
                 for (capacity, keys) in [(1, 3), (1, 5000), (40_000, 30_000), (3000, 0)] {
                     let shape = shape(scheme, key_words, value_words, capacity);
                     let mut table = Table::new(shape);

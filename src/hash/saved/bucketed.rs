@@ -2,7 +2,7 @@
 
 use super::{SECOND_SEED, Table, hash_key, malformed, reserved_of};
 use crate::Result;
-use crate::shared::{BUCKET_WORDS, HEADER_BYTES, MOST_PROBES, OVERFLOW_SHARE, SLICE_SLOTS};
+use crate::shared::{HEADER_BYTES, MOST_PROBES, OVERFLOW_SHARE, SLICE_SLOTS};
 
 /// The buckets of one slice that are probed for a key.
 struct Probes {
@@ -26,21 +26,25 @@ impl<'a> std::ops::Deref for Bucketed<'a> {
 }
 
 impl Bucketed<'_> {
+    fn bucket_words(&self) -> usize {
+        self.format.bucket_words() as usize
+    }
+
     /// Slots of a bucket.
     fn slots(&self) -> usize {
-        BUCKET_WORDS as usize / self.slot_words()
+        self.bucket_words() / self.slot_words()
     }
 
     /// Buckets of a slice.
     fn buckets(&self) -> u32 {
-        SLICE_SLOTS * self.format.slot_words() / BUCKET_WORDS
+        SLICE_SLOTS * self.format.slot_words() / self.format.bucket_words()
     }
 
-    fn bucket(&self, slice: u32, bucket: u32) -> [u32; BUCKET_WORDS as usize] {
-        let marks = self.format.overflow_slices(self.slices).next_multiple_of(BUCKET_WORDS) as usize;
+    fn bucket(&self, slice: u32, bucket: u32) -> Vec<u32> {
+        let marks = self.format.mark_words(self.slices) as usize;
         let bucket = slice as usize * self.buckets() as usize + bucket as usize;
-        let begin = HEADER_BYTES as usize / 4 + marks + bucket * BUCKET_WORDS as usize;
-        std::array::from_fn(|word| self.word(begin + word))
+        let begin = HEADER_BYTES as usize / 4 + marks + bucket * self.bucket_words();
+        (begin..begin + self.bucket_words()).map(|word| self.word(word)).collect()
     }
 
     /// Whether some key of a home slice lies in its overflow slice.
