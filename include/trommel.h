@@ -286,9 +286,9 @@ enum TrmValueType
     TRM_VALUE_TYPE_NONE = 0,
     /// 4 bytes.
     TRM_VALUE_TYPE_U32 = 1,
-    /// valueSize bytes: a multiple of 4. Sorts and merges take at most 4096, splits at most 16, and maps at most 16:
-    /// together with the key, or without it in tables with linear probing. In sorts, values of up to 16 bytes move with
-    /// their keys in every pass. Larger values are gathered once, at the end, by the index of their key in the input.
+    /// valueSize bytes: a multiple of 4. Sorts and merges take at most 4096, splits and maps at most 16. In sorts,
+    /// values of up to 16 bytes move with their keys in every pass. Larger values are gathered once, at the end, by the
+    /// index of their key in the input.
     TRM_VALUE_TYPE_BYTES = 2,
     /// A uint32_t: the index of the key in the input, counted from 0 (argsort). No values are read. In merges, the
     /// index in its sequence, with TRM_SOURCE_B for items of B. Not available for maps.
@@ -629,8 +629,8 @@ enum TrmHashScheme
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /// Buckets of 64 bytes in slices of 1024 slots. Changes sort their keys by slice, and one workgroup applies those
-    /// of a slice. The fastest scheme for large batches.
+    /// Buckets of 64 or 128 bytes in slices of 1024 slots. Changes sort their keys by slice, and one workgroup applies
+    /// those of a slice. The fastest scheme for large batches.
     TRM_HASH_SCHEME_BUCKETED = 0,
     /// Linear probing: a key lies in the first slot that was free, from the one on that its hash selects. Capacities
     /// are powers of two. Its kernels are few and small, it needs no sort but for TRM_HASH_OPERATION_MIXED, and its
@@ -1089,8 +1089,7 @@ typedef struct TrmHasherCreateInfo {
     const void *pNext;
     /// Keys have 32 bits or more. They are equal if their bits are.
     TrmKeyType keyType;
-    /// TRM_VALUE_TYPE_NONE for a set. Key and value have at most 16 bytes together; with TRM_HASH_SCHEME_LINEAR, each
-    /// may have 16. TRM_VALUE_TYPE_INDEX is not available.
+    /// TRM_VALUE_TYPE_NONE for a set. Values have at most 16 bytes. TRM_VALUE_TYPE_INDEX is not available.
     TrmValueType valueType;
     /// Size of a value in bytes, for TRM_VALUE_TYPE_BYTES; otherwise 0.
     uint32_t valueSize;
@@ -1100,9 +1099,9 @@ typedef struct TrmHasherCreateInfo {
     TrmHashOperation operation;
     /// Maximum count of a batch. 0: 2^30, the largest.
     uint32_t maxCount;
-    /// Maximum capacity of a table. 0: the largest, 2^31, or 2^30 with linear probing. Changes of bucketed tables of at
-    /// most 1024 slots need no sort, and those of at most 2^18 one pass of it instead of two. TRM_HASH_OPERATION_MIXED
-    /// sorts in any case.
+    /// Maximum capacity of a table. 0: the largest. It is 2^31, or 2^30 with linear probing or if key and value have
+    /// more than 16 bytes together. Changes of bucketed tables of at most 1024 slots need no sort, and those of at most
+    /// 2^18 one pass of it instead of two. TRM_HASH_OPERATION_MIXED sorts in any case.
     uint32_t maxCapacity;
     /// The scheme of the table.
     TrmHashScheme scheme;
@@ -1120,7 +1119,8 @@ typedef struct TrmHashInfo {
     const void *pNext;
     /// In a batch: the problem's hasher. For trmCmdHash(): NULL, or the hasher given.
     TrmHasher hasher;
-    /// The table: trmGetHasherTableSize() bytes or more, aligned to 16 bytes; to 64 bytes for speed.
+    /// The table: trmGetHasherTableSize() bytes or more, aligned to 16 bytes. For speed: to 64 bytes, or to 128 if key
+    /// and value have more than 16 bytes together.
     struct TrmRange table;
     /// The number of slots that the table was cleared with, from 1 to the hasher's maxCapacity. All operations on a
     /// table have the same capacity. Of a resizable table, the largest number of slots.
@@ -1239,9 +1239,9 @@ typedef struct TrmBatchInfo {
 } TrmBatchInfo;
 
 /// How full a table is, and how many probes its keys take: TRM_HASH_OPERATION_STATISTICS writes it to device memory. A
-/// probe is what a search reads at a time: a bucket of 64 bytes, or a slot of a table with linear probing. Keys in the
-/// header take none and are not counted: all ones, and all ones but the last bit of the last word. In multimaps, and in
-/// other tables with linear probing and keys of more than 4 bytes, all keys have slots.
+/// probe is what a search reads at a time: a bucket, or a slot of a table with linear probing. Keys in the header take
+/// none and are not counted: all ones, and all ones but the last bit of the last word. In multimaps, and in other tables
+/// with linear probing and keys of more than 4 bytes, all keys have slots.
 typedef struct TrmHashStatistics {
     /// Number of keys.
     uint32_t keys;

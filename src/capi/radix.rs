@@ -78,9 +78,9 @@ pub enum TrmValueType {
     None = 0,
     /// 4 bytes.
     U32 = 1,
-    /// valueSize bytes: a multiple of 4. Sorts and merges take at most 4096, splits at most 16, and maps at most 16:
-    /// together with the key, or without it in tables with linear probing. In sorts, values of up to 16 bytes move with
-    /// their keys in every pass. Larger values are gathered once, at the end, by the index of their key in the input.
+    /// valueSize bytes: a multiple of 4. Sorts and merges take at most 4096, splits and maps at most 16. In sorts,
+    /// values of up to 16 bytes move with their keys in every pass. Larger values are gathered once, at the end, by the
+    /// index of their key in the input.
     Bytes = 2,
     /// A uint32_t: the index of the key in the input, counted from 0 (argsort). No values are read. In merges, the
     /// index in its sequence, with TRM_SOURCE_B for items of B. Not available for maps.

@@ -11,7 +11,8 @@ use ash::vk;
 /// The parameters of one operation on a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HashInfo {
-    /// The table: [`crate::hash::table_size`] bytes or more, aligned to 16 bytes; to 64 bytes for speed.
+    /// The table: [`crate::hash::table_size`] bytes or more, aligned to 16 bytes. For speed: to 64
+    /// bytes, or to 128 if key and value have more than 16 bytes together.
     pub table: Range,
     /// The number of slots that the table was cleared with, from 1 to [`HasherInfo::max_capacity`]. All operations on a
     /// table have the same capacity. Of a resizable table ([`HasherInfo::resizable`]), the largest number of slots.

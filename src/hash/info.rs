@@ -8,8 +8,8 @@ use crate::{KeyType, ValueType};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HashScheme {
-    /// Buckets of 64 bytes in slices of 1024 slots. Changes sort their keys by slice, and one workgroup applies those
-    /// of a slice. The fastest scheme for large batches.
+    /// Buckets of 64 or 128 bytes in slices of 1024 slots. Changes sort their keys by slice, and one workgroup applies
+    /// those of a slice. The fastest scheme for large batches.
     #[default]
     Bucketed,
     /// Linear probing: a key lies in the first slot that was free, from the one on that its hash selects. Capacities
@@ -207,8 +207,7 @@ impl HashOperation {
 pub struct HasherInfo {
     /// The key type: 32 to 128 bits. Keys are equal if their bits are.
     pub key: KeyType,
-    /// The value type: none for a set, otherwise a multiple of 4 bytes. Key and value have at most 16 bytes together.
-    /// With [`HashScheme::Linear`], each may have 16.
+    /// The value type: none for a set, otherwise a multiple of 4 bytes, at most 16.
     pub value: ValueType,
     /// The operation.
     pub operation: HashOperation,
@@ -242,9 +241,9 @@ pub struct HasherInfo {
     pub stencil: bool,
     /// Maximum count of a batch. 0: 2^30, the largest.
     pub max_count: u32,
-    /// Maximum capacity of a table. 0: the largest, 2^31, or 2^30 with linear probing. Changes of
-    /// [`HashScheme::Bucketed`] tables of at most 1024 slots need no sort, and those of at most 2^18 one pass of it
-    /// instead of two. [`HashOperation::Mixed`] sorts in any case.
+    /// Maximum capacity of a table. 0: the largest. It is 2^31, or 2^30 with linear probing or if key and value have
+    /// more than 16 bytes together. Changes of [`HashScheme::Bucketed`] tables of at most 1024 slots need no sort, and
+    /// those of at most 2^18 one pass of it instead of two. [`HashOperation::Mixed`] sorts in any case.
     pub max_capacity: u32,
     /// The hasher may be used in batches with other problems ([`crate::cmd_batch`]).
     pub batches: bool,

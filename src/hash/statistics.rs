@@ -10,10 +10,10 @@ use std::mem::offset_of;
 /// How full a table is, and how many probes its keys take: [`crate::HashOperation::Statistics`] writes it to device
 /// memory.
 ///
-/// A probe is what a search reads at a time: a bucket of 64 bytes, or a slot of a table with linear probing. Probes are
-/// those of searches for keys that the table has. Keys in the header take none and are not counted: all ones, and all
-/// ones but the last bit of the last word. In multimaps, and in other tables with linear probing and keys of more than
-/// 4 bytes, all keys have slots.
+/// A probe is what a search reads at a time: a bucket, or a slot of a table with linear probing. Probes are those of
+/// searches for keys that the table has. Keys in the header take none and are not counted: all ones, and all ones but
+/// the last bit of the last word. In multimaps, and in other tables with linear probing and keys of more than 4 bytes,
+/// all keys have slots.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct HashStatistics {

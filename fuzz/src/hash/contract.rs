@@ -119,8 +119,8 @@ impl HasherModel {
     /// Bytes of a table, 256 of them for the header.
     ///
     /// Bucketed: a word for each 32 slices in whole buckets, and slices of 1024 slots. Each 32 of them share another
-    /// one. A bucket has 64 bytes, or four slots if these are more. Linear: a power of two of slots, and a word more in each slot of a key of several words, or of a
-    /// multimap.
+    /// one. A bucket has 64 bytes, or four slots if these are more. Linear: a power of two of slots, and a word more in
+    /// each slot of a key of several words, or of a multimap.
     pub(super) fn table_size(&self, capacity: u32) -> u64 {
         let item = self.items.key_size() + self.items.value_size;
         if self.scheme == LINEAR {
@@ -130,7 +130,8 @@ impl HasherModel {
         let slot = (item / 4).next_power_of_two() * 4;
         let slices = u64::from(capacity.div_ceil(1024));
         let bucket = u64::from(slot * 4).max(64);
-        256 + (slices.div_ceil(32) * 4).next_multiple_of(bucket) + (slices + slices.div_ceil(32)) * 1024 * u64::from(slot)
+        256 + (slices.div_ceil(32) * 4).next_multiple_of(bucket)
+            + (slices + slices.div_ceil(32)) * 1024 * u64::from(slot)
     }
 }
 

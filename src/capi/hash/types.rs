@@ -20,8 +20,8 @@ pub(super) mod raw {
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrmHashScheme {
-    /// Buckets of 64 bytes in slices of 1024 slots. Changes sort their keys by slice, and one workgroup applies those
-    /// of a slice. The fastest scheme for large batches.
+    /// Buckets of 64 or 128 bytes in slices of 1024 slots. Changes sort their keys by slice, and one workgroup applies
+    /// those of a slice. The fastest scheme for large batches.
     Bucketed = 0,
     /// Linear probing: a key lies in the first slot that was free, from the one on that its hash selects. Capacities
     /// are powers of two. Its kernels are few and small, it needs no sort but for TRM_HASH_OPERATION_MIXED, and its
@@ -179,8 +179,7 @@ pub struct TrmHasherCreateInfo {
     pub p_next: *const c_void,
     /// Keys have 32 bits or more. They are equal if their bits are.
     pub key_type: raw::TrmKeyType,
-    /// TRM_VALUE_TYPE_NONE for a set. Key and value have at most 16 bytes together; with TRM_HASH_SCHEME_LINEAR, each
-    /// may have 16. TRM_VALUE_TYPE_INDEX is not available.
+    /// TRM_VALUE_TYPE_NONE for a set. Values have at most 16 bytes. TRM_VALUE_TYPE_INDEX is not available.
     pub value_type: raw::TrmValueType,
     /// Size of a value in bytes, for TRM_VALUE_TYPE_BYTES; otherwise 0.
     pub value_size: u32,
@@ -190,9 +189,9 @@ pub struct TrmHasherCreateInfo {
     pub operation: raw::TrmHashOperation,
     /// Maximum count of a batch. 0: 2^30, the largest.
     pub max_count: u32,
-    /// Maximum capacity of a table. 0: the largest, 2^31, or 2^30 with linear probing. Changes of bucketed tables of at
-    /// most 1024 slots need no sort, and those of at most 2^18 one pass of it instead of two. TRM_HASH_OPERATION_MIXED
-    /// sorts in any case.
+    /// Maximum capacity of a table. 0: the largest. It is 2^31, or 2^30 with linear probing or if key and value have
+    /// more than 16 bytes together. Changes of bucketed tables of at most 1024 slots need no sort, and those of at most
+    /// 2^18 one pass of it instead of two. TRM_HASH_OPERATION_MIXED sorts in any case.
     pub max_capacity: u32,
     /// The scheme of the table.
     pub scheme: raw::TrmHashScheme,
@@ -208,7 +207,8 @@ pub struct TrmHashInfo {
     pub p_next: *const c_void,
     /// In a batch: the problem's hasher. For trmCmdHash(): NULL, or the hasher given.
     pub hasher: TrmHasher,
-    /// The table: trmGetHasherTableSize() bytes or more, aligned to 16 bytes; to 64 bytes for speed.
+    /// The table: trmGetHasherTableSize() bytes or more, aligned to 16 bytes. For speed: to 64 bytes, or to 128 if key
+    /// and value have more than 16 bytes together.
     pub table: Range,
     /// The number of slots that the table was cleared with, from 1 to the hasher's maxCapacity. All operations on a
     /// table have the same capacity. Of a resizable table, the largest number of slots.
@@ -302,9 +302,9 @@ pub struct TrmHashInfo {
 }
 
 /// How full a table is, and how many probes its keys take: TRM_HASH_OPERATION_STATISTICS writes it to device memory. A
-/// probe is what a search reads at a time: a bucket of 64 bytes, or a slot of a table with linear probing. Keys in the
-/// header take none and are not counted: all ones, and all ones but the last bit of the last word. In multimaps, and in
-/// other tables with linear probing and keys of more than 4 bytes, all keys have slots.
+/// probe is what a search reads at a time: a bucket, or a slot of a table with linear probing. Keys in the header take
+/// none and are not counted: all ones, and all ones but the last bit of the last word. In multimaps, and in other tables
+/// with linear probing and keys of more than 4 bytes, all keys have slots.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TrmHashStatistics {

@@ -42,7 +42,7 @@ pub(super) fn remark(work: &Hashing, contents: &Contents) -> Option<String> {
 /// Checks that a cleared table has no keys.
 fn check_empty(words: &[u32]) -> Result<(), String> {
     let slices = words.get(SLICES).ok_or("no table")?;
-    // A bit for each slice, in whole buckets.
+    // A bit for each slice, in whole buckets of 64 bytes: only tables of pairs are cleared.
     let marks = HEADER_WORDS..HEADER_WORDS + slices.div_ceil(32).next_multiple_of(16) as usize;
     let slots = words.get(marks.end..).ok_or("no slots")?;
     if words[marks].iter().any(|word| *word != 0) {

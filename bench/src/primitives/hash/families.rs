@@ -39,6 +39,8 @@ const CLEARED: &[u32] = &[1 << 16, 1 << 20, 1 << 24, 1 << 27];
 const KEYS: HasherInfo = HasherInfo::keys();
 const PAIRS: HasherInfo = HasherInfo::pairs();
 const LONG: HasherInfo = HasherInfo { key: KeyType::U64, value: ValueType::Bytes(8), ..KEYS };
+/// Key and value of more than 16 bytes together, so that a bucket has 128 bytes.
+const WIDE: HasherInfo = HasherInfo { key: KeyType::U32x4, value: ValueType::Bytes(8), ..KEYS };
 /// Keys that hashes do not identify.
 const LONGER: HasherInfo = HasherInfo { key: KeyType::U32x3, value: ValueType::Bytes(4), ..KEYS };
 
@@ -66,6 +68,7 @@ pub(super) fn families() -> Vec<Family> {
         families.push(Family::new(format!("hash_mixed_{items}_load80"), work, LONG_SIZES));
     }
     families.push(Family::new("hash_insert_u32x3_load80", Hashing::new(LONGER, Action::Insert).load(80), LONG_SIZES));
+    families.extend(inserted_and_found("u32x4_u64_", WIDE, 80, LONG_SIZES));
     families.push(Family::new("hash_statistics_load80", at_80(Action::Statistics), SIZES));
     for (scheme, info, load, sizes) in PROBED {
         let work = Hashing::new(info, Action::Statistics).load(load);
