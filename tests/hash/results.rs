@@ -62,7 +62,12 @@ pub(crate) fn every_format() {
                 !types.is_linear() || !matches!(setup, Setup::Emulated(_)) || *types == Types::PAIRS.linear()
             };
             let kinds = types.of_each_scheme().into_iter().filter(runs);
-            for types in kinds.chain(Types::wide(j).filter(|_| setup == Setup::Native)) {
+            let has_wide = |types: &Types| match setup {
+                Setup::Native => true,
+                Setup::Emulated(_) => *types == Types::WIDE,
+                _ => false,
+            };
+            for types in kinds.chain(Types::wide(j).filter(has_wide)) {
                 let mut table = Table::new(&context, types, capacity, max_capacity);
                 exercise(&mut table, 8, capacity / 2, capacity, (i + j) as u64);
             }

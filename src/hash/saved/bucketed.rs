@@ -2,7 +2,10 @@
 
 use super::{SECOND_SEED, Table, hash_key, malformed, reserved_of};
 use crate::Result;
-use crate::shared::{HEADER_BYTES, MOST_PROBES, OVERFLOW_SHARE, SLICE_SLOTS};
+use crate::shared::{HEADER_BYTES, LEAST_BUCKET_SLOTS, MOST_PROBES, MOST_VALUE_WORDS, OVERFLOW_SHARE, SLICE_SLOTS};
+
+/// Words of a bucket of the longest keys and values: each has `MOST_VALUE_WORDS`.
+const MOST_BUCKET_WORDS: usize = (LEAST_BUCKET_SLOTS * 2 * MOST_VALUE_WORDS) as usize;
 
 /// The buckets of one slice that are probed for a key.
 struct Probes {
@@ -40,11 +43,14 @@ impl Bucketed<'_> {
         SLICE_SLOTS * self.format.slot_words() / self.format.bucket_words()
     }
 
-    fn bucket(&self, slice: u32, bucket: u32) -> Vec<u32> {
+    /// The words of a bucket, and zeros up to the most.
+    fn bucket(&self, slice: u32, bucket: u32) -> [u32; MOST_BUCKET_WORDS] {
         let marks = self.format.mark_words(self.slices) as usize;
         let bucket = slice as usize * self.buckets() as usize + bucket as usize;
         let begin = HEADER_BYTES as usize / 4 + marks + bucket * self.bucket_words();
-        (begin..begin + self.bucket_words()).map(|word| self.word(word)).collect()
+        let mut words = [0; MOST_BUCKET_WORDS];
+        (begin..).zip(&mut words[..self.bucket_words()]).for_each(|(index, word)| *word = self.word(index));
+        words
     }
 
     /// Whether some key of a home slice lies in its overflow slice.
@@ -80,7 +86,7 @@ impl Bucketed<'_> {
         for Probes { slice, bucket, step, matched } in self.path(hashes) {
             for probe in 0..MOST_PROBES {
                 let bucket = bucket.wrapping_add(probe * step) % self.buckets();
-                let words = self.bucket(slice, bucket);
+                let words = &self.bucket(slice, bucket)[..self.bucket_words()];
                 let mut slots = words.chunks_exact(self.slot_words());
                 if let Some(slot) = slots.clone().position(|slot| slot.starts_with(key)) {
                     return Some((slice, bucket, slot));
@@ -100,7 +106,8 @@ impl Bucketed<'_> {
     fn check_bucket(&self, slice: u32, bucket: u32) -> Result<[u32; 2]> {
         let mut counts = [0; 2];
         let mut has_empty = false;
-        for (slot, words) in self.bucket(slice, bucket).chunks_exact(self.slot_words()).enumerate() {
+        let bucket_words = &self.bucket(slice, bucket)[..self.bucket_words()];
+        for (slot, words) in bucket_words.chunks_exact(self.slot_words()).enumerate() {
             let reserved = reserved_of(self.format, words);
             if has_empty && reserved != Some(0) {
                 return malformed(format!("slot {slot} of bucket {bucket} of slice {slice} follows an empty one"));
