@@ -8,10 +8,10 @@
 // Memory order: no other invocation of the dispatch accesses what one writes.
 // Progress: never waits.
 //
-// Four lanes, a quad, read a bucket, each a fourth of it: a request of 64 bytes by a quad costs as much as one of 8 bytes
-// by one lane. Slots of 8 words take two requests, and each lane has a slot. Each lane has a key. A quad first probes the first bucket of the keys of its four lanes, so that
-// four requests are in flight. Then the keys of the subgroup that are left are dealt to its quads, one each, as often
-// as necessary.
+// Four lanes, a quad, read a bucket, each a fourth of it: a request of 64 bytes by a quad costs as much as one of 8
+// bytes by one lane. Slots of 8 words take two requests, and each lane has a slot. Each lane has a key. A quad first
+// probes the first bucket of the keys of its four lanes, so that four requests are in flight. Then the keys of the
+// subgroup that are left are dealt to its quads, one each, as often as necessary.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"

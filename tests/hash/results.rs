@@ -133,7 +133,7 @@ pub(crate) fn counts_on_the_device() {
 /// as they have slots. The drivers share the types.
 pub(crate) fn full_tables() {
     let context = context(Setup::Native);
-    let kinds = [Types::KEYS, Types::PAIRS, Types::ALL[6], Types::ALL[8], Types::WIDE].into_iter();
+    let kinds = [Types::KEYS, Types::PAIRS, Types::ALL[6], Types::ALL[7], Types::WIDE].into_iter();
     let kinds = kinds.filter(|types| types.is_here()).flat_map(Types::of_each_scheme);
     for types in kinds.filter(|types| types.are_filled()) {
         for capacity in [1024, 4096] {
