@@ -1240,8 +1240,8 @@ typedef struct TrmBatchInfo {
 
 /// How full a table is, and how many probes its keys take: TRM_HASH_OPERATION_STATISTICS writes it to device memory. A
 /// probe is what a search reads at a time: a bucket, or a slot of a table with linear probing. Keys in the header take
-/// none and are not counted: all ones, and all ones but the last bit of the last word. In multimaps, and in other tables
-/// with linear probing and keys of more than 4 bytes, all keys have slots.
+/// none and are not counted: all ones, and all ones but the last bit of the last word. In multimaps, and in other
+/// tables with linear probing and keys of more than 4 bytes, all keys have slots.
 typedef struct TrmHashStatistics {
     /// Number of keys.
     uint32_t keys;
