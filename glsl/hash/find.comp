@@ -2,16 +2,16 @@
 //
 // In:  keys; their count, if it is in device memory; the table.
 // Out: values[i]: the value of key i, or all ones if the table does not have the key; found: bit i % 32 of word i / 32;
-//      the status. STENCIL: the table is taken not to have keys that are not selected.
+//      the status. STENCIL: keys that are not selected count as absent.
 // Workgroups: one for each THREADS keys at the maximum count, at least one. If the actual count is smaller, the others
 //             exit.
-// Memory order: no other invocation of the dispatch accesses what one writes.
+// Memory order: each word is written by one workgroup. The table is only read.
 // Progress: never waits.
 //
-// Four lanes, a quad, read a bucket, each a fourth of it: a request of 64 bytes by a quad costs as much as one of 8
-// bytes by one lane. Slots of 8 words take two requests, and each lane has a slot. Each lane has a key. A quad first
-// probes the first bucket of the keys of its four lanes, so that four requests are in flight. Then the keys of the
-// subgroup that are left are dealt to its quads, one each, as often as necessary.
+// Each lane searches for one key. Four lanes, a quad, read a bucket together: a lane reads 16 bytes, or 32 if slots
+// have 8 words. A request of 64 bytes by a quad costs as much as one of 8 bytes by one lane; 128 bytes are two
+// requests. A quad first loads the first buckets of its own four keys, so that four loads are in flight. Then the keys
+// of the subgroup that are left are dealt to its quads, one each, until none is left.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "core/extensions.glsl"
@@ -94,8 +94,8 @@ void lane_key(Part part, uint s, out uint key[KEY_WORDS]) {
     [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) key[w] = part_word(part, s * SLOT_WORDS + w);
 }
 
-// Whether this lane's part of a full bucket has an erased slot, or the bit of a match.
-bool has_bit(Part part, uint match) {
+// Whether this lane's part of a full bucket has an erased slot, or a bit of the filter that is set.
+bool has_filter_bit(Part part, uint filter_bit) {
     bool set = false;
     [[unroll]] for (uint s = 0; s < LANE_SLOTS; ++s) {
         uint key[KEY_WORDS];
@@ -103,28 +103,30 @@ bool has_bit(Part part, uint match) {
         lane_key(part, s, key);
         set = set || reserved_index(key) == 1;
         if (LANE_SLOTS == 1) {
-            // A match has the slots of two lanes.
+            // The two slots of a bit belong to two lanes.
             [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) other[w] = shuffle(key[w], lane_id() ^ 1);
-            set = set || quad_lane() == 2 * match && is_above(key, other);
+            set = set || quad_lane() == 2 * filter_bit && is_above(key, other);
         } else if (s % 2 == 0) {
             lane_key(part, s + 1, other);
-            set = set || (quad_lane() * LANE_SLOTS + s) / 2 == match && is_above(key, other);
+            set = set || (quad_lane() * LANE_SLOTS + s) / 2 == filter_bit && is_above(key, other);
         }
     }
     return set;
 }
 
-// What the lanes of a subgroup find in the buckets of their quads.
+// The comparison of the buckets of a subgroup's quads with a wanted key each. A bit for each lane.
 struct Look {
-    // Bits of the lanes with the wanted key, and of the lanes with an empty last slot.
+    // Lanes whose part of the bucket has the key.
     uvec4 hits;
+    // Lanes whose last slot is empty.
     uvec4 empties;
+    // Lanes with an erased slot, or with the filter bit of the key.
     uvec4 set;
 };
 
-// Compares the bucket of each quad with a wanted key of the lane `source`. The first word of its value is left in
-// `value`, if this lane has the key.
-Look look_at(Part part, uint key[KEY_WORDS], uint match, uint source, out uint value[RESULT_WORDS]) {
+// Compares the bucket of each quad with the wanted key of the lane `source`. `value`: the value of the key, if this
+// lane's part of the bucket has it; zeros otherwise.
+Look look_at(Part part, uint key[KEY_WORDS], uint filter_bit, uint source, out uint value[RESULT_WORDS]) {
     uint wanted[KEY_WORDS];
     uint last[KEY_WORDS];
     [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) wanted[w] = shuffle(key[w], source);
@@ -147,7 +149,7 @@ Look look_at(Part part, uint key[KEY_WORDS], uint match, uint source, out uint v
     look.set = uvec4(0);
     uint first = lane_id() - quad_lane();
     bool is_undecided = quad_bits(look.hits, first) == 0 && (quad_bits(look.empties, first) & 8) == 0;
-    if (any_in_step(is_undecided)) look.set = ballot(has_bit(part, shuffle(match, source)));
+    if (any_in_step(is_undecided)) look.set = ballot(has_filter_bit(part, shuffle(filter_bit, source)));
     return look;
 }
 
@@ -193,7 +195,7 @@ void main() {
     [[unroll]] for (uint k = 0; k < 4; ++k) parts[k] = load_part(base, shuffle(bucket, own_first + k));
     [[unroll]] for (uint k = 0; k < 4; ++k) {
         uint of_bucket[RESULT_WORDS];
-        Look look = look_at(parts[k], key, probe.match, own_first + k, of_bucket);
+        Look look = look_at(parts[k], key, probe.filter_bit, own_first + k, of_bucket);
         uint hits = quad_bits(look.hits, own_first);
         bool is_open = (quad_bits(look.empties, own_first) & 8) != 0;
         bool goes_on = quad_bits(look.set, own_first) != 0;
@@ -218,7 +220,7 @@ void main() {
         bool is_served = pending && rank < lane_count() / 4;
         if (is_served) {
             sh_dealt[subgroup_first / 4 + rank] = lane_id();
-            // A home slice ends where the overflow slice may continue.
+            // Behind MOST_PROBES buckets, the path goes on in the overflow slice.
             if (probes == MOST_PROBES) probe = overflow_probe(hash, second);
             else advance_probe(probe);
             ++probes;
@@ -228,7 +230,7 @@ void main() {
         uint source = lane_id() / 4 < count_bits(waiting) ? sh_dealt[(subgroup_first + lane_id()) / 4] : lane_id();
         subgroup_sync();
         uint of_bucket[RESULT_WORDS];
-        Look look = look_at(load_part(base, shuffle(bucket, source)), key, probe.match, source, of_bucket);
+        Look look = look_at(load_part(base, shuffle(bucket, source)), key, probe.filter_bit, source, of_bucket);
         uint server = is_served ? 4 * rank : 0;
         uint hits = quad_bits(look.hits, server);
         bool is_open = (quad_bits(look.empties, server) & 8) != 0;

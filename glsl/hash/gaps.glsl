@@ -29,7 +29,7 @@ bool moves(uint first, uint second, uint tag, uint owner, uint bucket) {
 void add_to_filters(uint first, uint second, uint bucket) {
     Probe probe = own_probe(first, second);
     for (uint k = 0; k < MOST_PROBES && probe.bucket != bucket; ++k) {
-        atomicOr(sh_buckets[probe.bucket], 1u << probe.match);
+        atomicOr(sh_buckets[probe.bucket], 1u << probe.filter_bit);
         advance_probe(probe);
     }
 }

@@ -192,26 +192,26 @@ bool place_near(uint item) {
     if (has_room(probe.bucket)) at = take_slot(probe.bucket);
     if (at == NO_SLOT) {
         uint bucket = probe.bucket;
-        uint match = probe.match;
+        uint filter_bit = probe.filter_bit;
         advance_probe(probe);
         if (has_room(probe.bucket)) at = take_slot(probe.bucket);
         if (at == NO_SLOT) return false;
-        atomicOr(sh_buckets[bucket], 1u << match);
+        atomicOr(sh_buckets[bucket], 1u << filter_bit);
     }
     fill_slot(at, owner_of_item(sh_positions[item]), sh_hashes[item], tag);
     return true;
 }
 
-// The other one of the first two buckets of the key of a slot. `match`: a bit of the filter of the bucket that it would
-// leave, if that is the first one, or 0.
-uint other_bucket(uint at, out uint match) {
+// The other one of the first two buckets of the key of a slot. `passed`: the key's bit of the filter of the bucket that
+// it would leave, if that is the first one, or 0.
+uint other_bucket(uint at, out uint passed) {
     uint first, second;
     slot_hashes(at, first, second);
     Probe probe = own_probe(first, second);
     uint bucket = probe.bucket;
-    match = bucket == at % COLUMN ? 1u << probe.match : 0;
+    passed = bucket == at % COLUMN ? 1u << probe.filter_bit : 0;
     advance_probe(probe);
-    return match == 0 ? bucket : probe.bucket;
+    return passed == 0 ? bucket : probe.bucket;
 }
 
 // Plans to place a waiting item in a slot of its path. The key there will move to its other bucket, if that has room.
@@ -219,8 +219,8 @@ uint other_bucket(uint at, out uint match) {
 // key moves to has the owner.
 void plan_move(uint left_item, uint at) {
     uint owner = shared_owner(at);
-    uint match;
-    uint other = other_bucket(at, match);
+    uint passed;
+    uint other = other_bucket(at, passed);
     if (owner == EMPTY || !has_room(other)) return;
     if (atomicCompSwap(sh_owners[at], owner, EMPTY) != owner) return;
     bool is_first = (atomicOr(sh_left_items[left_item], HAS_PLACE) & HAS_PLACE) == 0;
@@ -253,12 +253,12 @@ void move_and_place(uint word) {
     uint item = word & ITEM_MASK;
     uint from = word >> FROM_SHIFT & PLACE_MASK;
     uint to = word >> TO_SHIFT & PLACE_MASK;
-    uint match, tag;
-    other_bucket(from, match);
-    if (match != 0) atomicOr(sh_buckets[from % COLUMN], match);
+    uint passed, tag;
+    other_bucket(from, passed);
+    if (passed != 0) atomicOr(sh_buckets[from % COLUMN], passed);
     fill_slot(to, sh_keys[to], ONE_WORD ? 0 : sh_firsts[from], sh_keys[from]);
     Probe probe = waiting_probe(item, tag);
-    if (probe.bucket != from % COLUMN) atomicOr(sh_buckets[probe.bucket], 1u << probe.match);
+    if (probe.bucket != from % COLUMN) atomicOr(sh_buckets[probe.bucket], 1u << probe.filter_bit);
     fill_slot(from, owner_of_item(sh_positions[item]), sh_hashes[item], tag);
 }
 
@@ -269,7 +269,7 @@ bool place_far(uint item) {
     uint at = NO_SLOT;
     for (uint k = 0; k < MOST_PROBES && at == NO_SLOT; ++k) {
         if (k > 1 && has_room(probe.bucket)) at = take_slot(probe.bucket);
-        if (at == NO_SLOT) atomicOr(sh_buckets[probe.bucket], 1u << probe.match);
+        if (at == NO_SLOT) atomicOr(sh_buckets[probe.bucket], 1u << probe.filter_bit);
         advance_probe(probe);
     }
     if (at != NO_SLOT) fill_slot(at, owner_of_item(sh_positions[item]), sh_hashes[item], tag);

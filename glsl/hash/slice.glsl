@@ -34,7 +34,7 @@ shared uint sh_keys[SLOTS * COLUMN];
 shared uint sh_firsts[ONE_WORD ? 1 : SLOTS * COLUMN];
 shared uint sh_owners[SLOTS * COLUMN];
 // For each bucket the number of its slots in use, in the upper half, which may be too large if the bucket is full. The
-// lower half is its filter, a bit for each match. The bits of buckets with erased slots are all set.
+// lower half is its filter, a bit for each two slots. The bits of buckets with erased slots are all set.
 shared uint sh_buckets[BUCKETS];
 // Whether some slot may be that of an erased key.
 shared uint sh_has_erased;
@@ -172,8 +172,8 @@ bool is_above(uint a[KEY_WORDS], uint b[KEY_WORDS]) {
     return above;
 }
 
-// Whether the first key of this lane's match is the larger one. The slots of a match belong to neighboring lanes.
-bool is_match_set(uint key[KEY_WORDS]) {
+// Whether the first key of the two slots of a filter bit is the larger one. They belong to neighboring lanes.
+bool is_first_larger(uint key[KEY_WORDS]) {
     uint other[KEY_WORDS];
     [[unroll]] for (uint w = 0; w < KEY_WORDS; ++w) other[w] = shuffle(key[w], lane_id() ^ 1);
     bool above = is_above(key, other);
@@ -230,7 +230,7 @@ void load_slice(bool is_used) {
         keys += reserved == NOT_RESERVED ? 1 : 0;
         erased += reserved == NOT_RESERVED ? 0 : reserved;
         uint bits = reserved == 0 ? 0 : ONE_SLOT;
-        if (is_match_set(key) && thread_id() % 2 == 0) bits |= 1u << (thread_id() % SLOTS / 2);
+        if (is_first_larger(key) && thread_id() % 2 == 0) bits |= 1u << (thread_id() % SLOTS / 2);
         if (bits != 0) atomicAdd(sh_buckets[own_bucket(k)], bits);
     }
     if (keys != 0) atomicAdd(sh_keys_before, keys);
@@ -240,7 +240,7 @@ void load_slice(bool is_used) {
     for (uint bucket = thread_id(); bucket < BUCKETS; bucket += THREADS) {
         uint count = sh_buckets[bucket] >> COUNT_SHIFT << COUNT_SHIFT;
         if (!is_full(bucket)) sh_buckets[bucket] = count;
-        else if (sh_erased_before != 0 && has_erased(bucket)) sh_buckets[bucket] = count | (1u << MATCHES) - 1;
+        else if (sh_erased_before != 0 && has_erased(bucket)) sh_buckets[bucket] = count | (1u << FILTER_BITS) - 1;
     }
     barrier();
 }
@@ -334,7 +334,7 @@ uint store_slice() {
         // Two neighboring lanes exchange their slots, if the order of their keys does not store the filter's bit.
         uint bits = sh_buckets[own_bucket(k)];
         bool wants_set = (bits >> (thread_id() % SLOTS / 2) & 1) != 0;
-        bool swaps = is_match_set(key) != wants_set && (bits & HAS_FILTER) != 0;
+        bool swaps = is_first_larger(key) != wants_set && (bits & HAS_FILTER) != 0;
         [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) {
             uint other = shuffle(slot[w], lane_id() ^ 1);
             slots[k * SLOT_WORDS + w] = swaps ? other : slot[w];

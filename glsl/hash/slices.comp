@@ -131,7 +131,7 @@ uint find_slot(uint key[KEY_WORDS], uint tag, uint first, Probe probe, out bool 
             if (owner == ERASED) continue;
             if (has_key(at, owner, key, tag, first)) return at;
         }
-        if ((shared_bucket(probe.bucket) >> probe.match & 1) == 0) return NO_SLOT;
+        if ((shared_bucket(probe.bucket) >> probe.filter_bit & 1) == 0) return NO_SLOT;
         advance_probe(probe);
     }
     is_bounded = false;

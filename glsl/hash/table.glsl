@@ -9,10 +9,11 @@
 // The slots of a bucket are filled in order. An empty slot holds EMPTY, all ones; the slot of an erased key holds
 // ERASED, all ones but for the last bit of the last word. These two keys have entries in the header instead.
 //
-// A full bucket without erased slots also holds a filter: two neighboring slots, a match, may have their keys in either
-// order, so the order of each match stores a bit. The bit is set if the first key is the larger one. Each key belongs
-// to one match of every bucket that is probed for it. A key that lies in a later bucket has set the bit of its match: a
-// search may end at a full bucket without this bit.
+// A slot has the words of its key, then those of its value. The words that remain are unused.
+//
+// A full bucket without erased slots also holds a filter of FILTER_BITS bits. Bit i is the order of the keys in slots 2
+// i and 2 i + 1: it is set if the first key is the larger one. A key selects one bit of each bucket of its path. The
+// bit is set if a key that selects it lies in a later bucket. So a search ends at a full bucket without its bit.
 
 #include "hash/hashes.glsl"
 
@@ -25,12 +26,13 @@ const uint BUCKET_WORDS =
     LEAST_BUCKET_SLOTS * SLOT_WORDS > LEAST_BUCKET_WORDS ? LEAST_BUCKET_SLOTS * SLOT_WORDS : LEAST_BUCKET_WORDS;
 // Slots of a bucket.
 const uint SLOTS = BUCKET_WORDS / SLOT_WORDS;
-// Matches of a full bucket, each of two slots.
-const uint MATCHES = SLOTS / 2;
-// Buckets of a slice. Their number has BUCKET_BITS bits less one.
+// Bits of the filter of a full bucket, each in the order of two keys.
+const uint FILTER_BITS = SLOTS / 2;
+// Buckets of a slice: 2^BUCKET_BITS.
 const uint BUCKETS = SLICE_SLOTS / SLOTS;
 const uint BUCKET_BITS = SLOT_WORDS == 1 ? 6 : SLOT_WORDS == 2 ? 7 : 8;
 
+// Index of the home slice of a key with this first hash.
 uint slice_of(uint first) {
     uint slice, rest;
     umulExtended(first, table_slices(), slice, rest);
@@ -39,22 +41,22 @@ uint slice_of(uint first) {
 
 // The buckets that are probed for a key in one slice.
 struct Probe {
-    uint slice;   // overflow slices follow the others
-    uint bucket;  // of the slice
-    uint step;
-    uint match;   // of a full bucket
+    uint slice;       // overflow slices follow the others
+    uint bucket;      // of the slice
+    uint step;        // to the next bucket
+    uint filter_bit;  // the bit that the key selects in full buckets
 };
 
 Probe home_probe(uint first, uint second) {
     uint slice, rest;
     umulExtended(first, table_slices(), slice, rest);
-    return Probe(slice, rest >> (32 - BUCKET_BITS), (second % BUCKETS) | 1, ((second >> 16) * MATCHES) >> 16);
+    return Probe(slice, rest >> (32 - BUCKET_BITS), (second % BUCKETS) | 1, ((second >> 16) * FILTER_BITS) >> 16);
 }
 
 Probe overflow_probe(uint first, uint second) {
     uint slice = table_slices() + slice_of(first) / OVERFLOW_SHARE;
     uint bucket = (second * 0x9e3779b9u) >> (32 - BUCKET_BITS);
-    return Probe(slice, bucket, (first % BUCKETS) | 1, ((first & 0xffff) * MATCHES) >> 16);
+    return Probe(slice, bucket, (first % BUCKETS) | 1, ((first & 0xffff) * FILTER_BITS) >> 16);
 }
 
 void advance_probe(inout Probe probe) { probe.bucket = (probe.bucket + probe.step) % BUCKETS; }
@@ -70,7 +72,7 @@ uint all_slices() { return with_overflow_slices(table_slices()); }
 // The marks of all overflow slices.
 Words marks() { return Words(advance(args.problem.table, uvec2(HEADER_BYTES, 0))); }
 
-// Their number, rounded up to whole buckets.
+// Words of the marks, rounded up to whole buckets.
 uint mark_words() { return (overflow_slices() + BUCKET_WORDS - 1) / BUCKET_WORDS * BUCKET_WORDS; }
 
 // Address of the first bucket of a slice.
@@ -119,5 +121,5 @@ bool load_slot_key(uvec2 slice, uint slot, out uint key[KEY_WORDS]) {
     return reserved_index(key) == NOT_RESERVED;
 }
 
-// The value of a slot of a slice.
+// Address of the value of a slot. `slice`: address of the slice.
 uvec2 slot_value(uvec2 slice, uint slot) { return advance(slice, bytes_of(slot * SLOT_WORDS + KEY_WORDS, 4)); }

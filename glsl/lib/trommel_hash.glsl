@@ -35,7 +35,7 @@ const uint TRM_HASH_BUCKET_WORDS = TRM_HASH_LEAST_BUCKET_SLOTS * TRM_HASH_SLOT_W
     : TRM_HASH_LEAST_BUCKET_WORDS;
 const uint TRM_HASH_BUCKET_BYTES = 4 * TRM_HASH_BUCKET_WORDS;
 const uint TRM_HASH_SLOTS = TRM_HASH_BUCKET_WORDS / TRM_HASH_SLOT_WORDS;
-const uint TRM_HASH_MATCHES = TRM_HASH_SLOTS / 2;
+const uint TRM_HASH_FILTER_BITS = TRM_HASH_SLOTS / 2;
 const uint TRM_HASH_BUCKETS = TRM_HASH_SLICE_SLOTS / TRM_HASH_SLOTS;
 const uint TRM_HASH_BUCKET_SHIFT = TRM_HASH_SLOT_WORDS == 1 ? 26 : TRM_HASH_SLOT_WORDS == 2 ? 25 : 24;
 
@@ -118,13 +118,13 @@ bool trm_hash_find(TrmHashTable table, uint key[TRM_HASH_KEY_WORDS], inout uint 
     uint slice = home;
     uint bucket = rest >> TRM_HASH_BUCKET_SHIFT;
     uint step = (second % TRM_HASH_BUCKETS) | 1;
-    uint match = ((second >> 16) * TRM_HASH_MATCHES) >> 16;
+    uint filter_bit = ((second >> 16) * TRM_HASH_FILTER_BITS) >> 16;
     for (uint probe = 0; probe < 2 * TRM_HASH_MOST_PROBES; ++probe) {
         if (probe == TRM_HASH_MOST_PROBES) {
             slice = table.slices + home / TRM_HASH_OVERFLOW_SHARE;
             bucket = (second * 0x9e3779b9u) >> TRM_HASH_BUCKET_SHIFT;
             step = (first % TRM_HASH_BUCKETS) | 1;
-            match = ((first & 0xffffu) * TRM_HASH_MATCHES) >> 16;
+            filter_bit = ((first & 0xffffu) * TRM_HASH_FILTER_BITS) >> 16;
         }
         uint index = slice * TRM_HASH_BUCKETS + bucket;
         TrmHashQuads quads = TrmHashQuads(trm_hash_advance(base, index, TRM_HASH_BUCKET_BYTES));
@@ -148,7 +148,7 @@ bool trm_hash_find(TrmHashTable table, uint key[TRM_HASH_KEY_WORDS], inout uint 
             }
             goes_on = goes_on || trm_hash_is_free(words, begin, 0xfffffffeu);
             // The order of two neighboring keys is a bit: whether the key may lie in a later bucket.
-            if (s % 2 == 0 && s / 2 == match) {
+            if (s % 2 == 0 && s / 2 == filter_bit) {
                 bool above = false;
                 [[unroll]] for (uint k = TRM_HASH_KEY_WORDS; k-- != 0;) {
                     uint a = words[begin + k], b = words[begin + TRM_HASH_SLOT_WORDS + k];

@@ -3,6 +3,7 @@
 use super::TrmStructureType;
 use super::layout::declarations;
 use crate::Scratch;
+// cbindgen.toml has these names, too.
 pub use crate::{Count as TrmCount, Range as TrmRange, Scratch as TrmScratch};
 use ash::vk;
 use std::ffi::{c_char, c_void};

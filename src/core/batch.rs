@@ -7,7 +7,7 @@ use super::handle::{check_apart, check_conflicts, check_scratch, scratch_address
 use super::memory::{self, BoundingRanges, RangeNames};
 use super::pipelines::Variant;
 use super::plan::Plan;
-use super::primitive::{GroupOf, JobOf, Jobs, KindOf, Planner, Primitive, RoleOf};
+use super::primitive::{GroupOf, JobOf, Jobs, KindOf, PlanSource as _, Planner, Primitive, RoleOf};
 use super::record::{Recorder, record};
 use super::scratch::Layout;
 use crate::requests::{AnyGroup, AnyMembers, AnyTable, Request};
@@ -344,7 +344,8 @@ impl Target<'_> {
         let known = |variant: &Variant| company.iter().find_map(|members| members.pipeline(variant));
         while let Some((first, rest)) = tables.split_first() {
             let mut plan = Plan::default();
-            plan.append_one(first)?;
+            first.add_to(&mut plan);
+            plan.finish()?;
             let more = rest.iter().take_while(|table| plan.append(*table)).count();
             tables = &rest[more..];
             let mut recorder = Recorder::new(self.device, self.command_buffer, self.scratch, None, &plan, known)?;

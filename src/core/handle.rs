@@ -238,7 +238,8 @@ pub(crate) fn timestamp_count<P: Planner>(planner: &P, max_count: u32) -> Result
     planner.check_count(max_count)?;
     with_largest(planner, max_count, |table, _| {
         let mut plan = Plan::default();
-        plan.append_one(table)?;
+        table.add_to(&mut plan);
+        plan.finish()?;
         Ok(plan.dispatch_levels() + 1)
     })
 }
@@ -255,7 +256,7 @@ pub(crate) fn describe<P: Primitive>(primitive: &P, info: &P::Info<'_>) -> Resul
     Ok(Plan::of(&table)?.text(scratch).to_string())
 }
 
-/// Appends the passes of one request. `job`: what the primitive makes of `info`.
+/// Appends the passes of one request. `job`: `primitive.job(info)`.
 ///
 /// # Safety
 /// As for the function of the primitive that records.
@@ -306,7 +307,8 @@ unsafe fn record_table(
     queries: u32,
 ) -> Result<()> {
     let mut plan = Plan::default();
-    plan.append_one(table)?;
+    table.add_to(&mut plan);
+    plan.finish()?;
     let known = |variant: &Variant| handle.pipeline(variant);
     let mut recorder = Recorder::new(&handle.device, command_buffer, scratch, timestamps, &plan, known)?;
     let written = record(&plan, &mut recorder);

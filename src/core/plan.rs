@@ -177,16 +177,20 @@ impl<'a> Plan<'a> {
     /// [`Error::Internal`] if it has no room, which it has for any request.
     pub(crate) fn of(source: &'a dyn PlanSource) -> Result<Self> {
         let mut plan = Self::default();
-        plan.append_one(source)?;
+        source.add_to(&mut plan);
+        plan.finish()?;
         Ok(plan)
     }
 
-    /// As [`Plan::append`].
+    /// Ends the first part of a plan, after [`PlanSource::add_to`].
     ///
     /// # Errors
     /// As [`Plan::of`].
-    pub(crate) fn append_one(&mut self, source: &'a dyn PlanSource) -> Result<()> {
-        if self.append(source) { Ok(()) } else { Err(Error::Internal("a plan has no room for a request".into())) }
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        if !self.has_passes() {
+            self.uploads.clear();
+        }
+        if self.is_full { Err(Error::Internal("a plan has no room for a request".into())) } else { Ok(()) }
     }
 
     /// Appends the passes of `source` beside those that are there. Returns whether the plan has room; it stays as it

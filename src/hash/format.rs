@@ -85,7 +85,7 @@ impl Format {
     /// Largest capacity of a table.
     fn most_slots(&self) -> u32 {
         match self.scheme {
-            // The number of its blocks of 16 bytes is a word.
+            // Kernels count blocks of 16 bytes in 32 bits: 2^31 slots of two blocks would not fit.
             HashScheme::Bucketed if self.slot_words() > 4 => 1 << 30,
             HashScheme::Bucketed => 1 << 31,
             // With a bit beside the number of a slot. See glsl/hash/placed.glsl.

@@ -186,7 +186,7 @@ impl Hasher {
     /// bytes for each key, 4 or 8 with [`crate::HashScheme::Linear`]. [`crate::HashOperation::Rehash`],
     /// [`crate::HashOperation::Resize`] and [`crate::HashOperation::EraseIf`], and changes with
     /// [`HasherInfo::stencil`], need room for the keys and values in addition, [`crate::HashOperation::Retrieve`] a
-    /// word for each workgroup. [`crate::HashOperation::Mixed`] needs 33 to 85 bytes for each key.
+    /// word for each workgroup. [`crate::HashOperation::Mixed`] needs 33 to 117 bytes for each key.
     ///
     /// # Errors
     /// [`crate::Error::TooLarge`] above [`HasherInfo::max_count`].

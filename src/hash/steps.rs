@@ -241,7 +241,7 @@ impl Steps<'_> {
     pub(super) fn add_clear(&self, plan: &mut Plan<'_>) {
         let (name, range) = self.table();
         let table = set(plan, &[(name, range)]);
-        // At most 2^31 slots of a block each, and a 32nd more, or 2^30 of more: see `check_groups`.
+        // At most 2^31 slots of one block, or 2^30 of two, and a 32nd more: see `check_groups`.
         let blocks = u32::try_from(range.size / 16).unwrap_or(u32::MAX);
         let groups = blocks.div_ceil(self.clear_blocks());
         self.add_clear_pass(plan, groups, [Resources::default(), table], &self.push());

@@ -1,4 +1,4 @@
-//! What passes over items read and write, as sets of resources.
+//! The resources that passes over items read and write.
 
 use super::passes::{Area, Id, Passes, set};
 use super::problems::Problems;

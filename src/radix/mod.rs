@@ -30,10 +30,10 @@ pub(crate) use items::{ItemRole, Items, ItemsInfo, PlainKey};
 pub use items::{KeyType, Layout, Order, Placement, Segments, ValueType};
 pub(crate) use operation::{Algorithm, Given, Method, Operation, check_segment_count};
 pub(crate) use outline::{Outline, Start};
-pub(crate) use passes::{Id, PROBLEMS, Passes, set};
+pub(crate) use passes::{Id, PROBLEMS, Passes, push_constants, set};
 #[cfg(test)]
 pub(crate) use pipelines::variants;
 pub(crate) use problems::{INDIRECT_COMMAND, MOST_GROUPS_Y, Problems, output_items, plane_bytes};
-pub(crate) use rows::{PassFacts, behind, push_constants};
+pub(crate) use rows::{PassFacts, behind};
 pub(crate) use user::{UserKernel, check_no_input};
 pub(crate) use values::{PLAIN, Values};

@@ -3,7 +3,7 @@
 use super::format::Format;
 use super::items::{ItemRole, Placement};
 use super::problems::{DIRECT_HISTOGRAMS, INDIRECT_COMMAND, Problems};
-use super::rows::{PassFacts, PassIndex, push_constants};
+use super::rows::{PassFacts, PassIndex};
 use super::values::{PLAIN, Values};
 use crate::core::memory::Range;
 use crate::core::plan::{Content, Groups, Plan, Push, Resources, Rows, Table};
@@ -12,7 +12,7 @@ use crate::shared::{
     ARGUMENTS_CHUNKS, ARGUMENTS_DIGITS, ARGUMENTS_TILES, FLAG_INDIRECT, FLAG_ODD, FLAG_SKIPS_CONSTANT_DIGITS,
     FLAG_SKIPS_DIGITS, FLAG_TICKETS, HistogramPush, LAYOUT_DROP_KEYS, LAYOUT_KEYS_IN_SCRATCH, LAYOUT_VALUES_IN_SCRATCH,
     OnesweepPush, PERMUTE_FROM_SCRATCH, PERMUTE_TO_OUTPUT, PERMUTE_TO_SCRATCH, PackPush, PathPush, PermutePush,
-    PreparePush, ReorderPush, SegmentList, SegmentsPush, SharedStruct, SpinePush,
+    PreparePush, RadixProblem, ReorderPush, SegmentList, SegmentsPush, SharedStruct, SpinePush,
 };
 use crate::tuning::{SmallMethod, SmallShape, TileShape};
 use arrayvec::ArrayVec;
@@ -28,17 +28,31 @@ const MOST_VARIANTS: usize = 8;
 /// The rows of the problems, in the tables of all primitives.
 pub(crate) const PROBLEMS: Rows = Rows(0);
 
-// The push constants of each kernel: the facts of these names.
+/// Implements the conversion of facts and of a row to push constants: the row is `problem`, the other members are the
+/// facts of these names.
+macro_rules! push_constants {
+    ($row:ident: $($push:ident { $($member:ident),* })*) => {$(
+        impl From<(&$crate::radix::PassFacts, $row)> for $push {
+            fn from((facts, problem): (&$crate::radix::PassFacts, $row)) -> Self {
+                Self { problem: problem.into(), $($member: facts.$member.into()),* }
+            }
+        }
+    )*};
+}
+
+pub(crate) use push_constants;
+
 push_constants! {
-    PreparePush { problem, scratch, problems, states, problem_count, windows, commands, tickets, chunk, pass }
-    HistogramPush { problem, scratch, problems, states, problem_count, tickets, chunk, pass }
-    OnesweepPush { problem, scratch, problems, states, problem_count, tickets, pass, digit }
-    ReorderPush { problem, scratch, problems, states, problem_count, chunk, pass, digit }
-    SpinePush { problem, scratch, problems, states, problem_count, chunk, tile_items, pass }
-    PathPush { problem, scratch, problems, states, problem_count, pass }
-    SegmentsPush { problem, scratch, segments, windows, problem_count, pass }
-    PackPush { problem, scratch, problems, states, problem_count, windows, pass }
-    PermutePush { problem, scratch, problems, states, problem_count, windows, pass, step }
+    RadixProblem:
+    PreparePush { scratch, problems, states, problem_count, windows, commands, tickets, chunk, pass }
+    HistogramPush { scratch, problems, states, problem_count, tickets, chunk, pass }
+    OnesweepPush { scratch, problems, states, problem_count, tickets, pass, digit }
+    ReorderPush { scratch, problems, states, problem_count, chunk, pass, digit }
+    SpinePush { scratch, problems, states, problem_count, chunk, tile_items, pass }
+    PathPush { scratch, problems, states, problem_count, pass }
+    SegmentsPush { scratch, segments, windows, problem_count, pass }
+    PackPush { scratch, problems, states, problem_count, windows, pass }
+    PermutePush { scratch, problems, states, problem_count, windows, pass, step }
 }
 
 /// The index of a resource in the plan; none if the plan has no such resource.
@@ -170,7 +184,6 @@ impl<'p, 'a> Passes<'p, 'a> {
         let list = problems.part_of(problems.rows);
         let (rows, windows) = if format.segmented { (0, list) } else { (list, 0) };
         PassFacts {
-            problem: problems.row,
             scratch: problems.scratch,
             problems: rows,
             states: problems.part_of(problems.states),
@@ -204,7 +217,7 @@ impl<'p, 'a> Passes<'p, 'a> {
         &self.problems.config.format
     }
 
-    /// Adds a pass with push constants `P`, which are made of the facts.
+    /// Adds a pass with push constants `P`, which are made of the facts and of the row of a single problem.
     pub(crate) fn pass<P>(
         &mut self,
         kernel: Kernel,
@@ -213,9 +226,9 @@ impl<'p, 'a> Passes<'p, 'a> {
         reads: Resources,
         writes: Resources,
     ) where
-        P: SharedStruct + for<'f> From<&'f PassFacts>,
+        P: SharedStruct + for<'f> From<(&'f PassFacts, RadixProblem)>,
     {
-        self.add(kernel, values, groups, &P::from(&self.facts), reads, writes);
+        self.add(kernel, values, groups, &P::from((&self.facts, self.problems.row)), reads, writes);
     }
 
     /// Adds a pass with these push constants.
@@ -253,7 +266,7 @@ impl<'p, 'a> Passes<'p, 'a> {
         reads: Resources,
         writes: Resources,
     ) where
-        P: SharedStruct + for<'f> From<&'f PassFacts>,
+        P: SharedStruct + for<'f> From<(&'f PassFacts, RadixProblem)>,
     {
         self.facts.groups = groups;
         self.pass::<P>(kernel, values, Groups::Fixed(self.problems.count * groups), reads, writes);

@@ -2,10 +2,10 @@
 
 use crate::shared::{Address, CountedProblem, PackedPass, RadixProblem, SegmentList, SegmentedProblem};
 
-/// Everything that a plan knows of one pass. Members are those of the push constants: see src/shared.rs.
+/// Everything that a plan knows of one pass, besides the row of a single problem. Members are those of the push
+/// constants: see src/shared.rs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PassFacts {
-    pub(crate) problem: RadixProblem,
     pub(crate) scratch: u64,
     pub(crate) problems: u32,
     pub(crate) states: u32,
@@ -42,27 +42,6 @@ impl From<PassIndex> for PackedPass {
         Self::new(index, digits, rows, flags)
     }
 }
-
-/// Implements the conversion of facts to push constants. In the second form, the facts come with a row of their own
-/// type.
-macro_rules! push_constants {
-    ($($push:ident { $($member:ident),* })*) => {$(
-        impl From<&$crate::radix::PassFacts> for $push {
-            fn from(facts: &$crate::radix::PassFacts) -> Self {
-                Self { $($member: facts.$member.into()),* }
-            }
-        }
-    )*};
-    ($($push:ident of $row:ident { $($member:ident),* })*) => {$(
-        impl From<(&$crate::radix::PassFacts, $row)> for $push {
-            fn from((facts, problem): (&$crate::radix::PassFacts, $row)) -> Self {
-                Self { problem, $($member: facts.$member.into()),* }
-            }
-        }
-    )*};
-}
-
-pub(crate) use push_constants;
 
 impl From<RadixProblem> for CountedProblem {
     fn from(RadixProblem { count, status, max_count, histogram, .. }: RadixProblem) -> Self {

@@ -12,7 +12,9 @@ use crate::radix::{
     Algorithm as _, Config, Format, Given, Id, ItemRole, Items, Method, Operation, PLAIN, PassFacts, Passes, Problems,
     Values, push_constants, set,
 };
-use crate::shared::{FLAG_HISTOGRAMS, MODE_JOIN, MODE_PARTITION, MergePush, PathPush, RankPush, SmallPush, UserInput};
+use crate::shared::{
+    FLAG_HISTOGRAMS, MODE_JOIN, MODE_PARTITION, MergePush, PathPush, RadixProblem, RankPush, SmallPush, UserInput,
+};
 use crate::tuning::{SizedMerge, SizedRank, SmallShape, TileShape, ranked_chunk};
 use crate::{Result, Strategy};
 
@@ -21,8 +23,9 @@ use crate::{Result, Strategy};
 const MOST_FINISHING: u32 = (1 << 16) - 1;
 
 push_constants! {
-    SmallPush { problem, scratch, problems, problem_count }
-    RankPush { problem, pass }
+    RadixProblem:
+    SmallPush { scratch, problems, problem_count }
+    RankPush { pass }
 }
 
 /// The inputs of comparators, in the tables of sorts.
@@ -39,9 +42,10 @@ struct Level {
     user_inputs: u32,
 }
 
-impl From<(&PassFacts, Level)> for MergePush {
-    fn from((facts, Level { levels_after, run_items, user_inputs }): (&PassFacts, Level)) -> Self {
-        let PassFacts { problem, scratch, problems, problem_count, groups, .. } = *facts;
+impl From<(&PassFacts, RadixProblem, Level)> for MergePush {
+    fn from((facts, problem, level): (&PassFacts, RadixProblem, Level)) -> Self {
+        let PassFacts { scratch, problems, problem_count, groups, .. } = *facts;
+        let Level { levels_after, run_items, user_inputs } = level;
         Self { problem, scratch: scratch.into(), problems, problem_count, groups, levels_after, run_items, user_inputs }
     }
 }
@@ -262,7 +266,7 @@ impl<'a> Passes<'_, 'a> {
         writes: Resources,
     ) {
         self.facts.groups = groups;
-        let (push, count) = (MergePush::from((&self.facts, level)), self.problems.count);
+        let (push, count) = (MergePush::from((&self.facts, self.problems.row, level)), self.problems.count);
         self.add(kernel, values, Groups::Fixed(count * groups), &push, reads, writes);
     }
 

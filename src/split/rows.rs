@@ -8,17 +8,25 @@ use crate::shared::{
 };
 
 push_constants! {
-    SingleDispatchPush { problem, scratch, problems, problem_count, groups, digit }
+    RadixProblem:
+    SingleDispatchPush { scratch, problems, problem_count, groups, digit }
 }
 
 push_constants! {
-    LabelPush of LabelProblem { scratch, problems, states, problem_count, segments }
-    ClearLookBackPush of BucketInfoProblem {
-        scratch, problems, states, problem_count, tickets, chunk, tile_items, pass
-    }
-    BucketInfoPush of BucketInfoProblem { scratch, problems, states, problem_count, pass }
-    BoundsPush of BucketInfoProblem { scratch, problems, states, problem_count, segments }
-    CountingInfoPush of CountingInfoProblem { scratch, problems, problem_count, digit }
+    LabelProblem:
+    LabelPush { scratch, problems, states, problem_count, segments }
+}
+
+push_constants! {
+    BucketInfoProblem:
+    ClearLookBackPush { scratch, problems, states, problem_count, tickets, chunk, tile_items, pass }
+    BucketInfoPush { scratch, problems, states, problem_count, pass }
+    BoundsPush { scratch, problems, states, problem_count, segments }
+}
+
+push_constants! {
+    CountingInfoProblem:
+    CountingInfoPush { scratch, problems, problem_count, digit }
 }
 
 /// The row of the pass that writes labels.

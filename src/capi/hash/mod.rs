@@ -131,7 +131,7 @@ pub unsafe extern "C" fn trmCheckHasherTable(
 /// maxCount. 0 for searches, for counts, for statistics and for clearing, 4 for an export. Changes of a table need 4 to
 /// 32 bytes for each key, 4 or 8 for a TRM_HASH_SCHEME_LINEAR table. TRM_HASH_OPERATION_REHASH, _RESIZE and _ERASE_IF,
 /// and changes with TRM_HASHER_CREATE_STENCIL_BIT, need room for the keys and values in addition,
-/// TRM_HASH_OPERATION_RETRIEVE a word for each workgroup. TRM_HASH_OPERATION_MIXED needs 33 to 85 bytes for each key.
+/// TRM_HASH_OPERATION_RETRIEVE a word for each workgroup. TRM_HASH_OPERATION_MIXED needs 33 to 117 bytes for each key.
 ///
 /// @param maxCount At most the hasher's maxCount.
 #[unsafe(no_mangle)]

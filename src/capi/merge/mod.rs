@@ -302,12 +302,9 @@ const _: () = {
     use std::mem::offset_of;
     assert!(size_of::<TrmMergeSequence>() == size_of::<MergeSequence>());
     assert!(align_of::<TrmMergeSequence>() == align_of::<MergeSequence>());
-    assert!(offset_of!(TrmMergeSequence, count.max) == offset_of!(MergeSequence, count.max));
-    assert!(offset_of!(TrmMergeSequence, count.address) == offset_of!(MergeSequence, count.address));
-    assert!(offset_of!(TrmMergeSequence, keys.address) == offset_of!(MergeSequence, keys.address));
-    assert!(offset_of!(TrmMergeSequence, keys.size) == offset_of!(MergeSequence, keys.size));
-    assert!(offset_of!(TrmMergeSequence, values.address) == offset_of!(MergeSequence, values.address));
-    assert!(offset_of!(TrmMergeSequence, values.size) == offset_of!(MergeSequence, values.size));
+    assert!(offset_of!(TrmMergeSequence, count) == offset_of!(MergeSequence, count));
+    assert!(offset_of!(TrmMergeSequence, keys) == offset_of!(MergeSequence, keys));
+    assert!(offset_of!(TrmMergeSequence, values) == offset_of!(MergeSequence, values));
 };
 
 /// Checks that the sequences after A and B can be read.

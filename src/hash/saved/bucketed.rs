@@ -12,9 +12,9 @@ struct Probes {
     slice: u32,
     bucket: u32,
     step: u32,
-    /// Index of the match of a full bucket that the key belongs to: two neighboring slots, of which the first one has
-    /// the larger key if a search goes on behind the bucket.
-    matched: usize,
+    /// Number of the key's bit in the filters of full buckets: a search goes on behind a bucket if the first key of the
+    /// two slots of this number is the larger one.
+    filter_bit: usize,
 }
 
 /// A bucketed table in host memory.
@@ -43,7 +43,7 @@ impl Bucketed<'_> {
         SLICE_SLOTS * self.format.slot_words() / self.format.bucket_words()
     }
 
-    /// The words of a bucket, and zeros up to the most.
+    /// The words of a bucket, and zeros behind them.
     fn bucket(&self, slice: u32, bucket: u32) -> [u32; MOST_BUCKET_WORDS] {
         let marks = self.format.mark_words(self.slices) as usize;
         let bucket = slice as usize * self.buckets() as usize + bucket as usize;
@@ -65,25 +65,30 @@ impl Bucketed<'_> {
     /// The path of a key: in its home slice, then in the overflow slice.
     fn path(&self, hashes: [u32; 2]) -> [Probes; 2] {
         let ([first, second], home) = (hashes, self.home(hashes));
-        let (buckets, matches) = (self.buckets(), self.slots() / 2);
+        let (buckets, filter_bits) = (self.buckets(), self.slots() / 2);
         let shift = u32::BITS - buckets.ilog2();
         let rest = first.wrapping_mul(self.slices);
-        let matched = |bits: u32| (bits as usize * matches) >> 16;
+        let selected = |bits: u32| (bits as usize * filter_bits) >> 16;
         let overflow = self.slices + home / OVERFLOW_SHARE;
         [
-            Probes { slice: home, bucket: rest >> shift, step: (second % buckets) | 1, matched: matched(second >> 16) },
+            Probes {
+                slice: home,
+                bucket: rest >> shift,
+                step: (second % buckets) | 1,
+                filter_bit: selected(second >> 16),
+            },
             Probes {
                 slice: overflow,
                 bucket: second.wrapping_mul(SECOND_SEED) >> shift,
                 step: (first % buckets) | 1,
-                matched: matched(first & 0xffff),
+                filter_bit: selected(first & 0xffff),
             },
         ]
     }
 
     /// The slice, the bucket and the slot in which a search finds a key.
     fn find(&self, key: &[u32], hashes: [u32; 2]) -> Option<(u32, u32, usize)> {
-        for Probes { slice, bucket, step, matched } in self.path(hashes) {
+        for Probes { slice, bucket, step, filter_bit } in self.path(hashes) {
             for probe in 0..MOST_PROBES {
                 let bucket = bucket.wrapping_add(probe * step) % self.buckets();
                 let words = &self.bucket(slice, bucket)[..self.bucket_words()];
@@ -94,7 +99,7 @@ impl Bucketed<'_> {
                 let has_erased = slots.any(|slot| reserved_of(self.format, slot) == Some(1));
                 let key_of = |slot: usize| &words[slot * self.slot_words()..][..self.key_words()];
                 let is_full = reserved_of(self.format, key_of(self.slots() - 1)) != Some(0);
-                if !is_full || !has_erased && key_of(2 * matched) <= key_of(2 * matched + 1) {
+                if !is_full || !has_erased && key_of(2 * filter_bit) <= key_of(2 * filter_bit + 1) {
                     return None;
                 }
             }
