@@ -48,7 +48,7 @@ pub(crate) fn on_host(most: u32) -> Reserve {
 pub(crate) fn growing_and_shrinking() {
     const KEYS: u32 = 9000;
     let context = context(Setup::Native);
-    let kinds = [Types::PAIRS, Types::ALL[4], Types::ALL[6], Types::WIDE].into_iter().enumerate();
+    let kinds = [Types::PAIRS, Types::ALL[4], Types::ALL[6], Types::ALL[7], Types::WIDE].into_iter().enumerate();
     for types in kinds
         .filter(|(i, types)| *i == 0 || types.is_here() && !very_brief())
         .flat_map(|(_, types)| types.of_each_kind())
