@@ -55,8 +55,8 @@ mod types;
 use common::{coverage, harness};
 use std::process::ExitCode;
 
-/// Tests whose kernels and accesses are also those of other tests. Drivers and layers with slow pipelines leave them
-/// out.
+/// Tests of results. Other tests dispatch the same kernels, with the same accesses. Drivers and layers with slow
+/// pipelines leave these tests out.
 const WITH_KERNELS_OF_OTHERS: [&str; 22] = [
     "results::full_tables",
     "results::adversarial_keys",

@@ -116,9 +116,9 @@ bool has_filter_bit(Part part, uint filter_bit) {
 
 // The comparison of the buckets of a subgroup's quads with a wanted key each. A bit for each lane.
 struct Look {
-    // Lanes whose part of the bucket has the key.
+    // Lanes with the key in their part of the bucket.
     uvec4 hits;
-    // Lanes whose last slot is empty.
+    // Lanes with an empty last slot.
     uvec4 empties;
     // Lanes with an erased slot, or with the filter bit of the key.
     uvec4 set;

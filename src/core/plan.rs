@@ -182,7 +182,8 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// Ends the first part of a plan, after [`PlanSource::add_to`].
+    /// Ends the first part of a plan, after [`PlanSource::add_to`]. Recording calls both: the plan, which is large, is
+    /// built in place.
     ///
     /// # Errors
     /// As [`Plan::of`].
