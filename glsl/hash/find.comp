@@ -220,8 +220,8 @@ void main() {
         bool is_served = pending && rank < lane_count() / 4;
         if (is_served) {
             sh_dealt[subgroup_first / 4 + rank] = lane_id();
-            // Behind MOST_PROBES buckets, the path goes on in the overflow slice.
-            if (probes == MOST_PROBES) probe = overflow_probe(hash, second);
+            // Behind HOME_PROBES buckets, the path goes on in the overflow slice.
+            if (probes == HOME_PROBES) probe = overflow_probe(hash, second);
             else advance_probe(probe);
             ++probes;
             bucket = bucket_index(probe);
@@ -241,7 +241,7 @@ void main() {
         }
         if (is_served) {
             found = hits != 0;
-            pending = !found && !is_open && goes_on && probes < 2 * MOST_PROBES;
+            pending = !found && !is_open && goes_on && probes < HOME_PROBES + OVERFLOW_PROBES;
         }
     }
 

@@ -11,7 +11,7 @@ shared uint sh_moved;
 // Moves a key from a bucket to an erased slot of an earlier bucket of its path. Returns whether there was one.
 bool moves(uint first, uint second, uint tag, uint owner, uint bucket) {
     Probe probe = own_probe(first, second);
-    for (uint k = 0; k < MOST_PROBES && probe.bucket != bucket; ++k) {
+    for (uint k = 0; k < OWN_PROBES && probe.bucket != bucket; ++k) {
         [[dont_unroll]] for (uint s = 0; s < SLOTS; ++s) {
             uint target = s * COLUMN + probe.bucket;
             if (shared_owner(target) != ERASED) continue;
@@ -28,7 +28,7 @@ bool moves(uint first, uint second, uint tag, uint owner, uint bucket) {
 // Sets the bits of a key in the filters of the buckets before its own.
 void add_to_filters(uint first, uint second, uint bucket) {
     Probe probe = own_probe(first, second);
-    for (uint k = 0; k < MOST_PROBES && probe.bucket != bucket; ++k) {
+    for (uint k = 0; k < OWN_PROBES && probe.bucket != bucket; ++k) {
         atomicOr(sh_buckets[probe.bucket], 1u << probe.filter_bit);
         advance_probe(probe);
     }
@@ -50,7 +50,8 @@ void close_bucket(uint bucket) {
 // The slot of this thread with the number of the lowest bit of a mask.
 uint own_slot(uint mask) { return findLSB(mask) * THREADS + thread_id(); }
 
-// A bit for each slot of this thread in the overflow slice: whether the key there has this slice as its home.
+// A bit for each slot of this thread in the overflow slice: whether the key there has this slice as its home, and is
+// not about to be erased.
 uint find_overflow_keys() {
     uint found = 0;
     for (uint k = 0; k < OWN_SLOTS; ++k) {
@@ -58,7 +59,8 @@ uint find_overflow_keys() {
         uint first, second;
         key_of(owner_of_slot(SLICE_SLOTS + k * THREADS + thread_id()), key);
         hash_key(key, first, second);
-        if (reserved_index(key) == NOT_RESERVED && slice_of(first) == own_slice()) found |= 1u << k;
+        bool is_own = reserved_index(key) == NOT_RESERVED && slice_of(first) == own_slice();
+        if (is_own && !is_waiting(key, first, second)) found |= 1u << k;
     }
     return found;
 }

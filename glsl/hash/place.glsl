@@ -7,13 +7,12 @@
 // 4. It takes a slot that equal keys have left in the first bucket of its path, or a slot of the second one.
 // 5. Otherwise a key of one of these two buckets moves to the other one of its own first two buckets, if that has room
 //    (cuckoo hashing), and the item takes its slot.
-// 6. Otherwise it takes a slot of the rest of its path.
+// 6. In a crowded slice of small buckets, otherwise, a key moves to the slot of another key, which moves to the other
+//    one of its own first two buckets.
+// 7. Otherwise the overflow slice has the item: there it takes a slot of the rest of its path.
 //
 // The slice has no erased slots meanwhile, and no key lies behind a bucket of its path that has room.
 
-// How often keys of the first and of the second bucket of a path are tried.
-const uint FIRST_TRIES = 2;
-const uint SECOND_TRIES = 1;
 // Instead of the position of a waiting item: it is done.
 const uint DONE = 0xffffffffu;
 // Bits of the position of a waiting item, one of them at most: another one with the same key goes on; only the overflow
@@ -23,22 +22,34 @@ const uint IS_SPILLED = 1u << 30;
 const uint POSITION_MASK = IS_SPILLED - 1;
 // Hashes of waiting items that are loaded at a time: a divisor of MOST_WAITING.
 const uint WAITING_STEP = 4;
+// Whether two keys move for an item if one does not suffice. Without that, slices of small buckets may spill more keys
+// at a load of .95 than an overflow slice has slots for.
+const bool CHAINS = SLOTS == LEAST_BUCKET_SLOTS;
+// Slots that are looked at at a time for a key that can move: a divisor of SLOTS.
+const uint MOVES_STEP = CHAINS ? 4 : 1;
+// Items that a slice spills before two keys move for one: they fill a quarter of its share of an overflow slice.
+const uint MOST_UNPLACED = 8;
 
 // Number of waiting items. It may exceed the length of the list.
 shared uint sh_waiting;
 shared uint sh_positions[MOST_WAITING];
-// Their first hashes, and the second ones of keys of several words.
+// Their first hashes, and the second ones of keys of several words. See kept_owner(), too.
 shared uint sh_hashes[MOST_WAITING];
-shared uint sh_tags[ONE_WORD ? 1 : MOST_WAITING];
-// The items of steps 5 and 6, from the lowest bit on: the index in the list (8 bits), whether the item has a place (1),
-// the place in shared memory of its slot (11), and of the slot that the key there moves to (11).
+shared uint sh_tags[ONE_WORD && !CHAINS ? 1 : MOST_WAITING];
+// The items of steps 5 to 7, from the lowest bit on: the index in the list (8 bits), whether the item has a place (1),
+// which slot of its first two buckets that is (5), the slot of the second key that moves, plus 1, or 0 (3), and the
+// place in shared memory that the last key moves to (11).
 const uint ITEM_MASK = 0xff;
-const uint PLACE_MASK = 0x7ff;
 const uint HAS_PLACE = 1u << 8;
-const uint FROM_SHIFT = 9;
-const uint TO_SHIFT = 20;
+const uint SLOT_SHIFT = 9;
+const uint SLOT_MASK = 2 * SLOTS - 1;
+const uint CHAIN_SHIFT = 14;
+const uint CHAIN_MASK = 7;
+const uint TARGET_SHIFT = 17;
 shared uint sh_left_items[MOST_WAITING];
 shared uint sh_left;
+// How many of them have no place after step 5.
+shared uint sh_unplaced;
 // Whether some item of the list is not done yet.
 shared uint sh_has_rest;
 
@@ -77,18 +88,21 @@ uint take_slot(uint bucket) {
     return slot < SLOTS ? slot * COLUMN + bucket : NO_SLOT;
 }
 
-// Takes a slot for an item, or adds it to the list. Returns false if neither has room.
-bool place_or_wait(uint position, uint first, uint second, uint tag) {
-    uint at = take_slot(own_probe(first, second).bucket);
-    if (at != NO_SLOT) {
-        fill_slot(at, owner_of_item(position), first, tag);
-        return true;
-    }
+// Adds an item to the list. Returns false if it is full.
+bool add_waiting(uint position, uint first, uint second) {
     uint item = atomicAdd(sh_waiting, 1u);
     if (item >= MOST_WAITING) return false;
     sh_positions[item] = position;
     sh_hashes[item] = first;
     if (!ONE_WORD) sh_tags[item] = second;
+    return true;
+}
+
+// Takes a slot for an item, or adds it to the list. Returns false if neither has room.
+bool place_or_wait(uint position, uint first, uint second, uint tag) {
+    uint at = take_slot(own_probe(first, second).bucket);
+    if (at == NO_SLOT) return add_waiting(position, first, second);
+    fill_slot(at, owner_of_item(position), first, tag);
     return true;
 }
 
@@ -169,6 +183,21 @@ bool have_same_key(uint item, uint other) {
     return keys_equal(keys[0], keys[1]);
 }
 
+// Whether an item of the list has a key with these hashes.
+bool is_waiting(uint key[KEY_WORDS], uint first, uint second) {
+    bool is_there = false;
+    for (uint item = 0; item < sh_waiting && !is_there; ++item) {
+        bool is_same = sh_hashes[item] == first && (ONE_WORD || sh_tags[item] == second);
+        if (is_same && !HASH_IS_KEY) {
+            uint other[KEY_WORDS];
+            key_at(sh_positions[item], other);
+            is_same = keys_equal(other, key);
+        }
+        is_there = is_same;
+    }
+    return is_there;
+}
+
 // Whether an earlier item of the list has the same key. Several hashes are loaded at a time.
 bool is_repeated(uint item) {
     for (uint begin = 0; begin < item; begin += WAITING_STEP) {
@@ -214,51 +243,128 @@ uint other_bucket(uint at, out uint passed) {
     return passed == 0 ? bucket : probe.bucket;
 }
 
-// Plans to place a waiting item in a slot of its path. The key there will move to its other bucket, if that has room.
-// No key moves until move_and_place(). Until then the owner of such a slot is EMPTY, and sh_keys of the slot that the
-// key moves to has the owner.
-void plan_move(uint left_item, uint at) {
-    uint owner = shared_owner(at);
-    uint passed;
-    uint other = other_bucket(at, passed);
-    if (owner == EMPTY || !has_room(other)) return;
-    if (atomicCompSwap(sh_owners[at], owner, EMPTY) != owner) return;
-    bool is_first = (atomicOr(sh_left_items[left_item], HAS_PLACE) & HAS_PLACE) == 0;
-    uint target = NO_SLOT;
-    if (is_first) target = take_slot(other);
-    if (target != NO_SLOT) {
-        set_shared_key(target, owner);
-        atomicOr(sh_left_items[left_item], at << FROM_SHIFT | target << TO_SHIFT);
-        return;
-    }
-    if (is_first) atomicAnd(sh_left_items[left_item], ~HAS_PLACE);
-    atomicExchange(sh_owners[at], owner);
+// The place in shared memory of a slot of the first two buckets of a path.
+uint near_place(Probe probe, uint slot) {
+    if (slot >= SLOTS) advance_probe(probe);
+    return slot % SLOTS * COLUMN + probe.bucket;
 }
 
-// Looks for places for the items that are left in their first or second buckets: one thread for each item and slot.
-void plan_moves(bool in_second) {
-    for (uint task = thread_id(); task < sh_left * SLOTS; task += THREADS) {
-        uint left_item = task / SLOTS;
+// Plans to place a waiting item in a slot of its first two buckets: the key there will move to its other bucket.
+// Returns whether that has room. No key moves until move_and_place(). Until then the owner of such a slot is EMPTY, and
+// sh_keys of the slot that the key moves to has the owner.
+bool plan_move(uint left_item, Probe probe, uint slot) {
+    uint from = near_place(probe, slot);
+    uint owner = shared_owner(from);
+    uint passed;
+    uint other = other_bucket(from, passed);
+    if (owner == EMPTY || !has_room(other)) return false;
+    if (atomicCompSwap(sh_owners[from], owner, EMPTY) != owner) return false;
+    uint target = take_slot(other);
+    if (target == NO_SLOT) {
+        atomicExchange(sh_owners[from], owner);
+        return false;
+    }
+    set_shared_key(target, owner);
+    sh_left_items[left_item] |= HAS_PLACE | slot << SLOT_SHIFT | target << TARGET_SHIFT;
+    return true;
+}
+
+// Plans a move for an item that is left. Returns whether it has a place.
+bool plan_any_move(uint left_item) {
+    uint tag;
+    Probe probe = waiting_probe(sh_left_items[left_item], tag);
+    for (uint begin = 0; begin < 2 * SLOTS; begin += MOVES_STEP) {
+        uint bits = 0;
+        [[unroll]] for (uint k = 0; k < MOVES_STEP; ++k) {
+            uint passed;
+            if (has_room(other_bucket(near_place(probe, begin + k), passed))) bits |= 1u << k;
+        }
+        for (; bits != 0; bits &= bits - 1) {
+            if (plan_move(left_item, probe, begin + findLSB(bits))) return true;
+        }
+    }
+    return false;
+}
+
+// The owner of the first key of a chain, until it moves: in a word that is not used otherwise. `target`: the place that
+// the second key moves to.
+void keep_owner(uint item, uint target, uint owner) {
+    if (ONE_WORD) sh_tags[item] = owner;
+    else sh_firsts[target] = owner;
+}
+uint kept_owner(uint item, uint target) { return ONE_WORD ? sh_tags[item] : sh_firsts[target]; }
+
+// As plan_move(), if the other bucket of the key is full: the key will move to the slot of a second key, which will
+// move to its own other bucket. Several threads plan for one item: the one that sets HAS_PLACE goes on.
+void plan_chain(uint left_item, Probe probe, uint slot) {
+    uint from = near_place(probe, slot);
+    uint owner = shared_owner(from);
+    uint passed;
+    uint middle = other_bucket(from, passed);
+    if (owner == EMPTY || has_room(middle)) return;
+    [[dont_unroll]] for (uint s = 0; s < SLOTS; ++s) {
+        uint second = s * COLUMN + middle;
+        uint second_owner = shared_owner(second);
+        uint other = other_bucket(second, passed);
+        if (second_owner == EMPTY || !has_room(other)) continue;
+        uint word = atomicOr(sh_left_items[left_item], HAS_PLACE);
+        if ((word & HAS_PLACE) != 0) continue;
+        bool has_first = atomicCompSwap(sh_owners[from], owner, EMPTY) == owner;
+        bool has_both = has_first && atomicCompSwap(sh_owners[second], second_owner, EMPTY) == second_owner;
+        uint target = has_both ? take_slot(other) : NO_SLOT;
+        if (target != NO_SLOT) {
+            set_shared_key(target, second_owner);
+            keep_owner(word & ITEM_MASK, target, owner);
+            uint chain = slot << SLOT_SHIFT | s + 1 << CHAIN_SHIFT | target << TARGET_SHIFT;
+            atomicOr(sh_left_items[left_item], chain);
+            return;
+        }
+        if (has_both) atomicExchange(sh_owners[second], second_owner);
+        if (has_first) atomicExchange(sh_owners[from], owner);
+        atomicAnd(sh_left_items[left_item], ~HAS_PLACE);
+    }
+}
+
+// Plans chains for the items that have no place: one thread for each slot of their first two buckets.
+void plan_chains() {
+    for (uint task = thread_id(); task < sh_left * (2 * SLOTS); task += THREADS) {
+        uint left_item = task / (2 * SLOTS);
         uint word = atomicOr(sh_left_items[left_item], 0u);
         if ((word & HAS_PLACE) != 0) continue;
         uint tag;
         Probe probe = waiting_probe(word & ITEM_MASK, tag);
-        if (in_second) advance_probe(probe);
-        plan_move(left_item, task % SLOTS * COLUMN + probe.bucket);
+        plan_chain(left_item, probe, task % (2 * SLOTS));
     }
 }
 
-// Moves a key as planned, and places the item.
-void move_and_place(uint word) {
-    uint item = word & ITEM_MASK;
-    uint from = word >> FROM_SHIFT & PLACE_MASK;
-    uint to = word >> TO_SHIFT & PLACE_MASK;
-    uint passed, tag;
+// Moves the key of a slot to another slot.
+void move_key(uint from, uint to, uint owner) {
+    uint passed;
     other_bucket(from, passed);
     if (passed != 0) atomicOr(sh_buckets[from % COLUMN], passed);
-    fill_slot(to, sh_keys[to], ONE_WORD ? 0 : sh_firsts[from], sh_keys[from]);
+    fill_slot(to, owner, ONE_WORD ? 0 : sh_firsts[from], sh_keys[from]);
+}
+
+// Moves one or two keys as planned, and places the item.
+void move_and_place(uint word) {
+    uint item = word & ITEM_MASK;
+    uint tag;
     Probe probe = waiting_probe(item, tag);
-    if (probe.bucket != from % COLUMN) atomicOr(sh_buckets[probe.bucket], 1u << probe.filter_bit);
+    uint slot = word >> SLOT_SHIFT & SLOT_MASK;
+    uint from = near_place(probe, slot);
+    uint to = word >> TARGET_SHIFT;
+    uint owner = sh_keys[to];
+    uint chain = CHAINS ? word >> CHAIN_SHIFT & CHAIN_MASK : 0;
+    if (chain != 0) {
+        uint passed;
+        uint second = (chain - 1) * COLUMN + other_bucket(from, passed);
+        uint first_owner = kept_owner(item, to);
+        move_key(second, to, owner);
+        to = second;
+        owner = first_owner;
+    }
+    move_key(from, to, owner);
+    if (slot >= SLOTS) atomicOr(sh_buckets[probe.bucket], 1u << probe.filter_bit);
     fill_slot(from, owner_of_item(sh_positions[item]), sh_hashes[item], tag);
 }
 
@@ -267,7 +373,7 @@ bool place_far(uint item) {
     uint tag;
     Probe probe = waiting_probe(item, tag);
     uint at = NO_SLOT;
-    for (uint k = 0; k < MOST_PROBES && at == NO_SLOT; ++k) {
+    for (uint k = 0; k < OWN_PROBES && at == NO_SLOT; ++k) {
         if (k > 1 && has_room(probe.bucket)) at = take_slot(probe.bucket);
         if (at == NO_SLOT) atomicOr(sh_buckets[probe.bucket], 1u << probe.filter_bit);
         advance_probe(probe);
@@ -276,10 +382,14 @@ bool place_far(uint item) {
     return at != NO_SLOT;
 }
 
-// Places the items that are left, as far as there is room.
-void place_left() {
-    [[dont_unroll]] for (uint k = 0; k < FIRST_TRIES + SECOND_TRIES; ++k) {
-        plan_moves(k >= FIRST_TRIES);
+// Places the items that are left, as far as there is room. `is_crowded`: the slice has spilled keys.
+void place_left(bool is_crowded) {
+    for (uint k = thread_id(); k < sh_left; k += THREADS) {
+        if (!plan_any_move(k)) atomicAdd(sh_unplaced, 1u);
+    }
+    barrier();
+    if (CHAINS && sh_unplaced > (is_crowded ? 0 : MOST_UNPLACED)) {
+        plan_chains();
         barrier();
     }
     for (uint k = thread_id(); k < sh_left; k += THREADS) {
@@ -298,6 +408,7 @@ void place_left() {
 void place_waiting(bool overflows) {
     if (thread_id() == 0) {
         sh_left = 0;
+        sh_unplaced = 0;
         sh_has_rest = 0;
     }
     remove_equal_keys();
@@ -320,7 +431,7 @@ void place_waiting(bool overflows) {
         else sh_left_items[atomicAdd(sh_left, 1u)] = item;
     }
     barrier();
-    if (sh_left != 0) place_left();
+    if (sh_left != 0) place_left(only_there);
     if (sh_has_rest == 0) return;
     // The keys of repeated items are there now, or are spilled, too.
     for (uint item = thread_id(); item < count; item += THREADS) {

@@ -41,8 +41,8 @@ uint probes_of(uint key[KEY_WORDS], uint slice, uint slot) {
     bool overflows = slice >= table_slices();
     Probe probe = home_probe(first, second);
     if (overflows) probe = overflow_probe(first, second);
-    uint probes = overflows ? MOST_PROBES + 1 : 1;
-    for (uint k = 1; k < MOST_PROBES && probe.bucket != slot / SLOTS; ++k) {
+    uint probes = overflows ? HOME_PROBES + 1 : 1;
+    while (probe.bucket != slot / SLOTS && probes < HOME_PROBES + OVERFLOW_PROBES) {
         advance_probe(probe);
         ++probes;
     }

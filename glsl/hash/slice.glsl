@@ -88,6 +88,13 @@ uint own_slice() {
 #endif
 }
 
+// Most buckets of this slice that are probed for a key.
+#ifdef OVERFLOW
+const uint OWN_PROBES = OVERFLOW_PROBES;
+#else
+const uint OWN_PROBES = HOME_PROBES;
+#endif
+
 Probe own_probe(uint first, uint second) {
 #ifdef OVERFLOW
     return overflow_probe(first, second);

@@ -6,7 +6,8 @@
 //        mark            bit of a home slice: some key of it lies in the overflow slice
 //        filter          bits of a full bucket, by which a search for an absent key ends there
 //        owner           where the value of a slot comes from: an item of the batch, or a slot before the batch
-//        waiting item    an item that found no slot in the first bucket of its path. See place.glsl.
+//        waiting item    an item that found no slot in the first bucket of its path, see place.glsl; of an erasure, one
+//                        that the overflow slice may have
 //
 // In:  the hashes of the batch, sorted by their first bits, and by the order of the batch if these are equal; the
 //      values of the items in this order, or their indices; the slice.
@@ -45,7 +46,6 @@ const bool COMBINES = CHANGE >= HASH_ADD;
 #include "hash/sorted.glsl"
 #include "hash/positions.glsl"
 #include "hash/slice.glsl"
-#include "hash/gaps.glsl"
 
 const uint NO_SLOT = 0xffffffffu;
 
@@ -95,7 +95,7 @@ bool has_overflow_keys() {
 // it.
 bool is_elsewhere(uint key[KEY_WORDS], Probe probe) {
     uvec2 slice = slice_address(probe.slice);
-    for (uint k = 0; k < MOST_PROBES; ++k) {
+    for (uint k = 0; k < HOME_PROBES; ++k) {
         [[unroll]] for (uint s = 0; s < SLOTS; ++s) {
             uint slot[SLOT_WORDS];
             uint found[KEY_WORDS];
@@ -123,7 +123,7 @@ uint candidates(uint bucket, uint tag) {
 // Finds the slot of a key. `is_bounded`: the path ends in this slice, so the overflow slice does not have the key.
 uint find_slot(uint key[KEY_WORDS], uint tag, uint first, Probe probe, out bool is_bounded) {
     is_bounded = true;
-    for (uint k = 0; k < MOST_PROBES; ++k) {
+    for (uint k = 0; k < OWN_PROBES; ++k) {
         for (uint bits = candidates(probe.bucket, tag); bits != 0; bits &= bits - 1) {
             uint at = findLSB(bits) * COLUMN + probe.bucket;
             uint owner = shared_owner(at);
@@ -148,6 +148,7 @@ void erase_slot(uint at) {
 }
 
 #include "hash/place.glsl"
+#include "hash/gaps.glsl"
 #include "hash/combine.glsl"
 
 #ifdef OVERFLOW
@@ -212,6 +213,7 @@ bool apply_item(uint position, uint first, bool overflows, bool searches) {
     bool may_be_elsewhere = !is_bounded && (overflows || !ERASES && has_spilled());
     if (at == NO_SLOT && may_be_elsewhere) {
         spill(position);
+        if (ERASES) add_waiting(position, first, second);
     } else if (ERASES) {
         if (at != NO_SLOT) erase_slot(at);
     } else if (at != NO_SLOT) {
@@ -355,8 +357,9 @@ void main() {
     apply_items(begin, end, overflows);
     barrier();
 
-    // 4. Close the gaps, unless a key to be erased may lie in the overflow slice. Store the slice. Combine values.
-    if (ERASES && sh_has_erased != 0 && (!overflows || sh_spilled == 0)) close_all_gaps(overflows, begin);
+    // 4. Close the gaps, unless so many keys may have to be erased from the overflow slice that the list has not all of
+    //    them. Store the slice. Combine values.
+    if (ERASES && sh_has_erased != 0 && sh_waiting <= MOST_WAITING) close_all_gaps(overflows, begin);
     if (thread_id() < 2) apply_reserved(thread_id());
     uint homes = store_slice();
     if (COMBINES) combine_items(begin, end);

@@ -2,9 +2,9 @@
 //
 // A slice is a small table of its own. It consists of buckets of BUCKET_WORDS words: two sectors of 32 bytes, or four
 // if slots have 8 words. The hash of a key selects its home slice, a bucket in it, and an odd distance between the
-// buckets that are probed (double hashing). A key that finds no slot in MOST_PROBES buckets lies in the overflow slice
-// of its home slice, which it shares with OVERFLOW_SHARE - 1 other slices. The marks are a word for each overflow
-// slice, a bit for each home slice: whether some key of it lies there.
+// HOME_PROBES buckets that are probed. A key that finds no slot there lies in one of OVERFLOW_PROBES buckets of the
+// overflow slice of its home slice, which it shares with OVERFLOW_SHARE - 1 other slices. The marks are a word for each
+// overflow slice, a bit for each home slice: whether some key of it lies there.
 //
 // The slots of a bucket are filled in order. An empty slot holds EMPTY, all ones; the slot of an erased key holds
 // ERASED, all ones but for the last bit of the last word. These two keys have entries in the header instead.

@@ -19,13 +19,14 @@
 // docs/hash.md describes the layout of tables. `Hasher` (`trmCmdHash`) is the first choice for many keys at once: four
 // lanes read a bucket.
 
-const uint TRM_HASH_FORMAT = 1;
+const uint TRM_HASH_FORMAT = 2;
 const uint TRM_HASH_HEADER_BYTES = 256;
 const uint TRM_HASH_SLICE_SLOTS = 1024;
 const uint TRM_HASH_LEAST_BUCKET_WORDS = 16;
 const uint TRM_HASH_LEAST_BUCKET_SLOTS = 4;
 const uint TRM_HASH_OVERFLOW_SHARE = 32;
-const uint TRM_HASH_MOST_PROBES = 16;
+const uint TRM_HASH_HOME_PROBES = 2;
+const uint TRM_HASH_OVERFLOW_PROBES = 16;
 
 const uint TRM_HASH_RESULT_WORDS = TRM_HASH_VALUE_WORDS == 0 ? 1 : TRM_HASH_VALUE_WORDS;
 const uint TRM_HASH_ITEM_WORDS = TRM_HASH_KEY_WORDS + TRM_HASH_VALUE_WORDS;
@@ -119,8 +120,8 @@ bool trm_hash_find(TrmHashTable table, uint key[TRM_HASH_KEY_WORDS], inout uint 
     uint bucket = rest >> TRM_HASH_BUCKET_SHIFT;
     uint step = (second % TRM_HASH_BUCKETS) | 1;
     uint filter_bit = ((second >> 16) * TRM_HASH_FILTER_BITS) >> 16;
-    for (uint probe = 0; probe < 2 * TRM_HASH_MOST_PROBES; ++probe) {
-        if (probe == TRM_HASH_MOST_PROBES) {
+    for (uint probe = 0; probe < TRM_HASH_HOME_PROBES + TRM_HASH_OVERFLOW_PROBES; ++probe) {
+        if (probe == TRM_HASH_HOME_PROBES) {
             slice = table.slices + home / TRM_HASH_OVERFLOW_SHARE;
             bucket = (second * 0x9e3779b9u) >> TRM_HASH_BUCKET_SHIFT;
             step = (first % TRM_HASH_BUCKETS) | 1;

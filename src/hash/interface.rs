@@ -7,7 +7,7 @@ shared_constants! {
     /// The table had no slot for some item: see `HashInfo::leftover_keys`.
     const STATUS_TABLE_FULL = 8;
     /// Version of the layout of tables, in the low byte of `HashHeader::format`.
-    const TABLE_FORMAT = 1;
+    const TABLE_FORMAT = 2;
     /// Schemes of tables, in the high byte of `HashHeader::format`.
     const SCHEME_BUCKETED = 0;
     const SCHEME_LINEAR = 1;
@@ -21,8 +21,10 @@ shared_constants! {
     const LEAST_BUCKET_SLOTS = 4;
     /// Slices that share an overflow slice.
     const OVERFLOW_SHARE = 32;
-    /// Most buckets of a slice that are probed for a key.
-    const MOST_PROBES = 16;
+    /// Most buckets of its home slice that are probed for a key.
+    const HOME_PROBES = 2;
+    /// Most buckets of its overflow slice.
+    const OVERFLOW_PROBES = 16;
     /// Most slots that are probed for a key in a table with linear probing.
     const MOST_LINEAR_PROBES = 16384;
     /// Inserts the keys that the table does not have. Of equal keys of a batch, the first one.
@@ -373,7 +375,8 @@ shared_structs! {
 
 const _: () = assert!(std::mem::offset_of!(HashHeader, reserved) == 4 * RESERVED_FLAGS as usize);
 const _: () = assert!(std::mem::offset_of!(HashHeader, empty_value) == 4 * RESERVED_VALUES as usize);
-const _: () = assert!(MOST_LINEAR_PROBES <= 1 << (STATISTICS_BINS - 1) && 2 * MOST_PROBES <= MOST_LINEAR_PROBES);
+const _: () =
+    assert!(MOST_LINEAR_PROBES <= 1 << (STATISTICS_BINS - 1) && HOME_PROBES + OVERFLOW_PROBES <= MOST_LINEAR_PROBES);
 
 /// The user-defined functions of this folder.
 pub(super) const USER_FUNCTIONS: &[UserFunction] = &[];

@@ -21,10 +21,10 @@ pub(crate) const FORMER_NAMES: &[(&str, &str)] = &[];
 
 /// Shared memory of a workgroup that changes a slice, in bytes: see glsl/hash/slice.glsl and place.glsl. The keys and
 /// owners of all slots, in columns with four words of padding, a word for each bucket, the list of waiting items, and
-/// single words. Keys of several words have one more word for each slot and each waiting item, and smaller buckets.
+/// single words. Keys of several words have one more word for each slot, and smaller buckets.
 const fn slice_bytes(is_long: bool) -> u32 {
-    let (words, slots, waiting_words) = if is_long { (3, 4, 4) } else { (2, 16, 3) };
-    4 * (words * (SLICE_SLOTS + 4 * slots) + SLICE_SLOTS / 4 + waiting_words * MOST_WAITING + 16)
+    let (words, slots) = if is_long { (3, 4) } else { (2, 16) };
+    4 * (words * (SLICE_SLOTS + 4 * slots) + SLICE_SLOTS / 4 + 4 * MOST_WAITING + 16)
 }
 
 impl Settings {

@@ -6,8 +6,8 @@ use super::format::Format;
 use super::{HashInfo, HashOperation, HashScheme, HashStatistics, HasherInfo};
 use crate::core::plan::Plan;
 use crate::shared::{
-    HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT, HASH_INSERT, HEADER_BYTES, LEAST_BUCKET_SLOTS, LEAST_BUCKET_WORDS,
-    MOST_LINEAR_PROBES, MOST_PROBES, OVERFLOW_SHARE, SLICE_SLOTS, TABLE_FORMAT,
+    HASH_ASSIGN, HASH_ERASE, HASH_INCREMENT, HASH_INSERT, HEADER_BYTES, HOME_PROBES, LEAST_BUCKET_SLOTS,
+    LEAST_BUCKET_WORDS, MOST_LINEAR_PROBES, OVERFLOW_PROBES, OVERFLOW_SHARE, SLICE_SLOTS, TABLE_FORMAT,
 };
 use crate::{KeyType, ValueType};
 
@@ -241,7 +241,8 @@ fn shaders_of_applications_have_the_same_constants() {
         ("LEAST_BUCKET_WORDS", LEAST_BUCKET_WORDS),
         ("LEAST_BUCKET_SLOTS", LEAST_BUCKET_SLOTS),
         ("OVERFLOW_SHARE", OVERFLOW_SHARE),
-        ("MOST_PROBES", MOST_PROBES),
+        ("HOME_PROBES", HOME_PROBES),
+        ("OVERFLOW_PROBES", OVERFLOW_PROBES),
     ] {
         let line = format!("const uint TRM_HASH_{name} = {value};");
         assert!(super::GLSL.contains(&line), "{line}");

@@ -239,19 +239,20 @@ pub(crate) fn combined_values() {
     }
 }
 
-/// Keys with the same first bits of the hash belong to the same slice and bucket. In a linear table, keys with the same
-/// last bits have the same path.
+/// Keys with the same first bits of the hash have the same first bucket, and one of 64 second buckets. So their slice
+/// has room for 520 of them, and their overflow slice for 1024. In a linear table, keys with the same last bits have
+/// the same path.
 pub(crate) fn adversarial_keys() {
     let context = context(Setup::Native);
     for types in Types::PAIRS.of_each_scheme() {
         let mut table = Table::new(&context, types, 8192, 0);
-        let count = if very_brief() { 1500 } else { 3000 };
+        let count = if very_brief() { 1000 } else { 3000 };
         let hash = |i: u32| if types.is_linear() { i << 13 | 0x1234 } else { 0x1234_0000 + i };
         let keys: Vec<Words> = (0..count).map(|i| vec![unmix(hash(i))]).collect();
         let mut random = Random::new(5);
         let left = table.apply(&Batch::new(HashOperation::Insert, types, keys.clone(), &mut random));
-        assert!(left.len() < 1100, "{} of {count} keys of one bucket are left over", left.len());
-        assert_eq!(left.is_empty(), very_brief() || types.is_linear(), "two slices have room for 2048 keys");
+        let most = if very_brief() || types.is_linear() { 0 } else { count - 1500 };
+        assert!(left.len() <= most as usize, "{} of {count} keys of one bucket are left over", left.len());
         table.check(&keys);
         table.apply(&Batch::new(HashOperation::Assign, types, keys[..700].to_vec(), &mut random));
         table.check(&keys);
@@ -309,7 +310,7 @@ pub(crate) fn keys_of_one_path() {
     let keys = (0..20_000).map(|i| unmix(0x1234_0000 + i));
     // The last bits of the second hash are the distance of the buckets.
     let keys: Vec<Words> = keys.filter(|key| mix(key ^ 0x9e37_79b9) % 128 < 2).map(|key| vec![key]).collect();
-    assert!(keys.len() > 16 * 8, "{} keys do not fill a path", keys.len());
+    assert!(keys.len() > (2 + 16) * 8, "{} keys do not fill a path", keys.len());
     table.apply(&Batch::new(HashOperation::Insert, types, keys.clone(), &mut random));
     for round in 0..if brief() { 20 } else { 60 } {
         let operation = if round % 2 == 0 { HashOperation::Erase } else { HashOperation::Insert };

@@ -43,43 +43,53 @@ pub(crate) fn tables_in_other_memory() {
         let keys = |range: std::ops::Range<u32>| range.map(|i| types.key_of(i)).collect::<Vec<Words>>();
         table.apply(&Batch::new(HashOperation::Insert, types, keys(0..3 * SLICE), &mut random));
         let full = table.statistics();
-        assert!(full.load_factor() > 0.99 && full.most_probes > 16, "{full:?}");
+        assert!(full.load_factor() > 0.99 && full.most_probes > 8, "{full:?}");
         assert_eq!(full.overflow_keys == 0, types.is_linear(), "{full:?}");
-        table.apply(&Batch::new(HashOperation::Erase, types, keys(5..300), &mut random));
-        let erased = "keys of the overflow slice have been erased, too; no slot of a linear table is empty";
+        table.apply(&Batch::new(HashOperation::Erase, types, keys(1500..3000), &mut random));
+        let erased = "many keys of the overflow slice have been erased, too; no slot of a linear table is empty";
         assert_ne!(table.statistics().erased_slots, 0, "{erased}");
         let saved = table.bytes();
         table.load(&saved);
-        table.apply(&Batch::new(HashOperation::Insert, types, keys(100..200), &mut random));
+        table.apply(&Batch::new(HashOperation::Insert, types, keys(1900..2100), &mut random));
         table.check(&keys(0..SLICE));
         table.statistics();
     }
 }
 
-/// Searches read few buckets at every load. Bounds are a little above the means of docs/hash.md.
+/// Searches read few buckets at every load, and no key is left over. Bounds are a little above the means of
+/// docs/hash.md: of buckets with eight slots, and with four slots, which fewer keys find a slot in.
 pub(crate) fn probes_by_load() {
     let context = context(Setup::Native);
-    let types = Types::PAIRS;
+    let four_slots = Types::ALL.into_iter().rfind(|types| types.is_here()).expect("each driver has some types");
+    for (types, most_of_mean) in [
+        (Types::PAIRS, [1.02, 1.09, 1.14, 1.18, 1.21, 1.24]),
+        (four_slots, [1.05, 1.16, 1.23, 1.28, 1.31, f64::INFINITY]),
+    ] {
+        probes_of(&context, types, most_of_mean);
+    }
+}
+
+fn probes_of(context: &Context, types: Types, most_of_mean: [f64; 6]) {
     let mut random = Random::new(6);
     let slots = 32 * SLICE;
-    let mut table = Table::new(&context, types, slots, slots);
+    let mut table = Table::new(context, types, slots, slots);
     let mut end = 2;
-    for (percent, most_of_mean) in [(50, 1.02), (80, 1.09), (90, 1.15), (95, 1.22)] {
+    for (percent, most_of_mean) in [50, 80, 90, 95, 98, 100].into_iter().zip(most_of_mean) {
         let begin = std::mem::replace(&mut end, 2 + slots / 100 * percent);
         let keys = (begin..end).map(|i| types.key_of(i)).collect();
         let left = table.apply(&Batch::new(HashOperation::Insert, types, keys, &mut random));
-        assert!(left.is_empty(), "{} keys are left over at {percent} %", left.len());
         let statistics = table.statistics();
         let (mean, most, overflows) = (statistics.mean_probes(), statistics.most_probes, statistics.overflow_keys);
         let first = 100.0 * f64::from(statistics.probes[0]) / f64::from(statistics.keys);
-        let beyond: u32 = statistics.probes[2..].iter().sum();
         println!(
-            "{percent} %: {mean:.3} buckets a key, at most {most}, {first:.1} % in the first one, {beyond} keys beyond \
-             the second one, of which {overflows} in overflow slices"
+            "{types:?}, {percent} %: {mean:.3} buckets a key, at most {most}, {first:.1} % in the first one, \
+             {overflows} in overflow slices, {} left over",
+            left.len()
         );
+        assert!(left.is_empty() || most_of_mean.is_infinite(), "{} keys are left over at {percent} %", left.len());
         assert!(mean < most_of_mean, "a mean of {mean} buckets at {percent} %");
-        // As in a table of cuckoo hashing, nearly all keys lie in one of two buckets.
-        assert!(beyond < statistics.keys / 100, "{beyond} keys lie beyond their second bucket at {percent} %");
+        let beyond: u32 = statistics.probes[2..].iter().sum();
+        assert_eq!(beyond, overflows, "keys beyond their second buckets, and in overflow slices");
         assert_ne!(statistics.probes[1], 0, "no key lies in its second bucket at {percent} %");
     }
 }
@@ -133,7 +143,7 @@ pub(crate) fn faults_of_saved_tables() {
         error_of(Types::ALL[4], SLICE, &good),
         "table is malformed: the number of words of its keys is 1, not 2"
     );
-    assert_eq!(refused(0, header[0] ^ 3), "table is malformed: the version of its layout is 2, not 1");
+    assert_eq!(refused(0, header[0] ^ 3), "table is malformed: the version of its layout is 1, not 2");
     assert_eq!(refused(1, 2), "table is malformed: the number of its slices is 2, not 1");
     assert_eq!(refused(2, 2), "table is malformed: a flag of its header is neither 0 nor 1");
     assert_eq!(refused(5, 9), "table is malformed: a flag of its header is neither 0 nor 1");
@@ -202,7 +212,7 @@ pub(crate) fn faults_of_linear_tables() {
     assert_eq!(error_of(types, SLICE, &bucketed), malformed("the number of its scheme is 0, not 1"));
     let text = error_of(Types::PAIRS, SLICE, &[&good[..], &bucketed].concat());
     assert_eq!(text, malformed("the number of its scheme is 1, not 0"));
-    assert_eq!(refused(0, header[0] ^ 3), malformed("the version of its layout is 2, not 1"));
+    assert_eq!(refused(0, header[0] ^ 3), malformed("the version of its layout is 1, not 2"));
     assert_eq!(refused(0, header[0] ^ 3 << 16), malformed("the number of words of its values is 2, not 1"));
     assert_eq!(refused(0, header[0] ^ 3 << 24), malformed("the number of its scheme is 2, not 1"));
     assert_eq!(refused(1, 2), malformed("the number of its slices is 2, not 1"));

@@ -7,8 +7,8 @@ use crate::random::Random;
 const LEAST_BUCKET: [usize; 2] = [16, 4];
 /// Slices that share an overflow slice.
 const OVERFLOW_SHARE: usize = 32;
-/// Buckets of a slice that a key may be in.
-const PROBES: usize = 16;
+/// Buckets of its home slice and of its overflow slice that a key may be in.
+const PROBES: [usize; 2] = [2, 16];
 /// The word of the header that is 0 if the table has not been used since it was cleared.
 const USED: usize = 2;
 
@@ -87,16 +87,16 @@ impl Buckets {
         let bits = buckets.ilog2();
         let product = u64::from(first) * slices as u64;
         let [home, rest] = [product >> 32, product & 0xffff_ffff].map(|half| u32::try_from(half).unwrap_or(0));
-        let path = |slice: usize, bucket: u32, step: u32, chosen: u32| {
+        let path = |probes: usize, slice: usize, bucket: u32, step: u32, chosen: u32| {
             let step = (step as usize % buckets) | 1;
             let bucket = |probe: usize| slice * buckets + (bucket as usize + probe * step) % buckets;
             let bit = u32::try_from((u64::from(chosen) * matches) >> 16).unwrap_or(0);
-            Path { buckets: (0..PROBES).map(bucket).collect(), bit }
+            Path { buckets: (0..probes).map(bucket).collect(), bit }
         };
         let overflow = slices + home as usize / OVERFLOW_SHARE;
         [
-            path(home as usize, rest >> (32 - bits), second, second >> 16),
-            path(overflow, second.wrapping_mul(0x9e37_79b9) >> (32 - bits), first, first & 0xffff),
+            path(PROBES[0], home as usize, rest >> (32 - bits), second, second >> 16),
+            path(PROBES[1], overflow, second.wrapping_mul(0x9e37_79b9) >> (32 - bits), first, first & 0xffff),
         ]
     }
 
@@ -196,7 +196,9 @@ impl Slots for Buckets {
                 bucket.slots.len() < self.bucket_slots() || bucket.has_erased()
             };
             let probe = buckets.iter().position(has_room);
-            buckets[..probe.unwrap_or(PROBES)].iter().for_each(|bucket| self.buckets[*bucket].filter |= 1 << bit);
+            buckets[..probe.unwrap_or(buckets.len())]
+                .iter()
+                .for_each(|bucket| self.buckets[*bucket].filter |= 1 << bit);
             let Some(probe) = probe else { continue };
             let slots = &mut self.buckets[buckets[probe]].slots;
             match slots.iter().position(Option::is_none) {

@@ -179,7 +179,7 @@ impl Shape {
     /// The first word of the header.
     fn format(&self) -> u32 {
         let scheme = usize::from(self.is_linear()) + usize::from(self.multimap);
-        word(1 | self.key_words << 8 | self.value_words << 16 | scheme << 24)
+        word(2 | self.key_words << 8 | self.value_words << 16 | scheme << 24)
     }
 
     /// Whether a slot has a fingerprint before its key: in linear tables with wide keys, and in multimaps.

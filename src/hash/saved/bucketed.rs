@@ -2,7 +2,9 @@
 
 use super::{SECOND_SEED, Table, hash_key, malformed, reserved_of};
 use crate::Result;
-use crate::shared::{HEADER_BYTES, LEAST_BUCKET_SLOTS, MOST_PROBES, MOST_VALUE_WORDS, OVERFLOW_SHARE, SLICE_SLOTS};
+use crate::shared::{
+    HEADER_BYTES, HOME_PROBES, LEAST_BUCKET_SLOTS, MOST_VALUE_WORDS, OVERFLOW_PROBES, OVERFLOW_SHARE, SLICE_SLOTS,
+};
 
 /// Words of a bucket of the longest keys and values: each has `MOST_VALUE_WORDS`.
 const MOST_BUCKET_WORDS: usize = (LEAST_BUCKET_SLOTS * 2 * MOST_VALUE_WORDS) as usize;
@@ -12,6 +14,8 @@ struct Probes {
     slice: u32,
     bucket: u32,
     step: u32,
+    /// Most buckets that are probed.
+    probes: u32,
     /// Number of the key's bit in the filters of full buckets: a search goes on behind a bucket if the first key of the
     /// two slots of this number is the larger one.
     filter_bit: usize,
@@ -75,12 +79,14 @@ impl Bucketed<'_> {
                 slice: home,
                 bucket: rest >> shift,
                 step: (second % buckets) | 1,
+                probes: HOME_PROBES,
                 filter_bit: selected(second >> 16),
             },
             Probes {
                 slice: overflow,
                 bucket: second.wrapping_mul(SECOND_SEED) >> shift,
                 step: (first % buckets) | 1,
+                probes: OVERFLOW_PROBES,
                 filter_bit: selected(first & 0xffff),
             },
         ]
@@ -88,8 +94,8 @@ impl Bucketed<'_> {
 
     /// The slice, the bucket and the slot in which a search finds a key.
     fn find(&self, key: &[u32], hashes: [u32; 2]) -> Option<(u32, u32, usize)> {
-        for Probes { slice, bucket, step, filter_bit } in self.path(hashes) {
-            for probe in 0..MOST_PROBES {
+        for Probes { slice, bucket, step, probes, filter_bit } in self.path(hashes) {
+            for probe in 0..probes {
                 let bucket = bucket.wrapping_add(probe * step) % self.buckets();
                 let words = &self.bucket(slice, bucket)[..self.bucket_words()];
                 let mut slots = words.chunks_exact(self.slot_words());

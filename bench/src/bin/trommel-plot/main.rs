@@ -75,7 +75,7 @@ mod tests {
         for (subject, record, picture) in [
             (Subject::Splits, "h200-580.159.04-compute-split.txt", "split-approaches.svg"),
             (Subject::Merges, "h200-580.159.04-compute-merge-whole.txt", "merge-methods.svg"),
-            (Subject::HashLoads, "h200-580.159.04-compute-hash-loads.txt", "hash-loads.svg"),
+            (Subject::HashLoads, "h200-580.159.04-compute-hash-two-buckets.txt", "hash-loads.svg"),
         ] {
             let record = Record::parse(&read(&format!("bench/records/{record}"))).unwrap();
             let drawn = picture::draw(subject.figure(), &record, SPLIT_ITEMS).unwrap();
