@@ -60,7 +60,7 @@ uint find_overflow_keys() {
         key_of(owner_of_slot(SLICE_SLOTS + k * THREADS + thread_id()), key);
         hash_key(key, first, second);
         bool is_own = reserved_index(key) == NOT_RESERVED && slice_of(first) == own_slice();
-        if (is_own && !is_waiting(key, first, second)) found |= 1u << k;
+        if (is_own && !(ERASES && is_waiting(key, first, second))) found |= 1u << k;
     }
     return found;
 }

@@ -9,7 +9,7 @@
 //    (cuckoo hashing), and the item takes its slot.
 // 6. In a crowded slice of small buckets, otherwise, a key moves to the slot of another key, which moves to the other
 //    one of its own first two buckets.
-// 7. Otherwise the overflow slice has the item: there it takes a slot of the rest of its path.
+// 7. Otherwise the overflow slice receives the item: there it takes a slot of the rest of its path.
 //
 // The slice has no erased slots meanwhile, and no key lies behind a bucket of its path that has room.
 
@@ -25,9 +25,9 @@ const uint WAITING_STEP = 4;
 // Whether two keys move for an item if one does not suffice. Without that, slices of small buckets may spill more keys
 // at a load of .95 than an overflow slice has slots for.
 const bool CHAINS = SLOTS == LEAST_BUCKET_SLOTS;
-// Slots that are looked at at a time for a key that can move: a divisor of SLOTS.
+// Slots of a step of the search for a key that can move: a divisor of SLOTS.
 const uint MOVES_STEP = CHAINS ? 4 : 1;
-// Items that a slice spills before two keys move for one: they fill a quarter of its share of an overflow slice.
+// Items without a place up to which a slice does without chains: a quarter of its share of an overflow slice.
 const uint MOST_UNPLACED = 8;
 
 // Number of waiting items. It may exceed the length of the list.
@@ -183,7 +183,7 @@ bool have_same_key(uint item, uint other) {
     return keys_equal(keys[0], keys[1]);
 }
 
-// Whether an item of the list has a key with these hashes.
+// Whether an item of the list has this key, which has these hashes.
 bool is_waiting(uint key[KEY_WORDS], uint first, uint second) {
     bool is_there = false;
     for (uint item = 0; item < sh_waiting && !is_there; ++item) {
@@ -305,8 +305,9 @@ void plan_chain(uint left_item, Probe probe, uint slot) {
     [[dont_unroll]] for (uint s = 0; s < SLOTS; ++s) {
         uint second = s * COLUMN + middle;
         uint second_owner = shared_owner(second);
+        if (second_owner == EMPTY) continue;
         uint other = other_bucket(second, passed);
-        if (second_owner == EMPTY || !has_room(other)) continue;
+        if (!has_room(other)) continue;
         uint word = atomicOr(sh_left_items[left_item], HAS_PLACE);
         if ((word & HAS_PLACE) != 0) continue;
         bool has_first = atomicCompSwap(sh_owners[from], owner, EMPTY) == owner;
@@ -368,7 +369,8 @@ void move_and_place(uint word) {
     fill_slot(from, owner_of_item(sh_positions[item]), sh_hashes[item], tag);
 }
 
-// Takes a slot behind the second bucket of an item's path.
+// Takes a slot behind the second bucket of an item's path, which home slices do not have. Sets the item's bit in the
+// filters of the buckets that it passes, all of them if it finds no slot.
 bool place_far(uint item) {
     uint tag;
     Probe probe = waiting_probe(item, tag);

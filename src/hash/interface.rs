@@ -72,7 +72,8 @@ shared_constants! {
     const STATISTICS_PROBES = 8;
     const STATISTICS_BINS = 16;
     const STATISTICS_WORDS = STATISTICS_PROBES + STATISTICS_BINS;
-    /// Most items that wait for a slot of their slice. With all other arrays, 16 KiB of shared memory suffice.
+    /// Most items that wait for a slot of their slice, or for the erasure of their keys from its overflow slice. With
+    /// all other arrays, 16 KiB of shared memory suffice.
     const MOST_WAITING = 176;
     /// The word of the state of a change that says whether the table has been used since it was cleared.
     const STATE_USED = 0;
