@@ -183,7 +183,8 @@ bool have_same_key(uint item, uint other) {
     return keys_equal(keys[0], keys[1]);
 }
 
-// Whether an item of the list has this key, which has these hashes.
+// Whether an item of the list has this key, which has these hashes. Without `continue` and `return` in the loop: see
+// docs/portability.md.
 bool is_waiting(uint key[KEY_WORDS], uint first, uint second) {
     bool is_there = false;
     for (uint item = 0; item < sh_waiting && !is_there; ++item) {
