@@ -245,7 +245,7 @@ uint other_bucket(uint at, out uint passed) {
 }
 
 // The place in shared memory of a slot of the first two buckets of a path.
-uint near_place(Probe probe, uint slot) {
+uint slot_place(Probe probe, uint slot) {
     if (slot >= SLOTS) advance_probe(probe);
     return slot % SLOTS * COLUMN + probe.bucket;
 }
@@ -254,7 +254,7 @@ uint near_place(Probe probe, uint slot) {
 // Returns whether that has room. No key moves until move_and_place(). Until then the owner of such a slot is EMPTY, and
 // sh_keys of the slot that the key moves to has the owner.
 bool plan_move(uint left_item, Probe probe, uint slot) {
-    uint from = near_place(probe, slot);
+    uint from = slot_place(probe, slot);
     uint owner = shared_owner(from);
     uint passed;
     uint other = other_bucket(from, passed);
@@ -278,7 +278,7 @@ bool plan_any_move(uint left_item) {
         uint bits = 0;
         [[unroll]] for (uint k = 0; k < MOVES_STEP; ++k) {
             uint passed;
-            if (has_room(other_bucket(near_place(probe, begin + k), passed))) bits |= 1u << k;
+            if (has_room(other_bucket(slot_place(probe, begin + k), passed))) bits |= 1u << k;
         }
         for (; bits != 0; bits &= bits - 1) {
             if (plan_move(left_item, probe, begin + findLSB(bits))) return true;
@@ -298,7 +298,7 @@ uint kept_owner(uint item, uint target) { return ONE_WORD ? sh_tags[item] : sh_f
 // As plan_move(), if the other bucket of the key is full: the key will move to the slot of a second key, which will
 // move to its own other bucket. Several threads plan for one item: the one that sets HAS_PLACE goes on.
 void plan_chain(uint left_item, Probe probe, uint slot) {
-    uint from = near_place(probe, slot);
+    uint from = slot_place(probe, slot);
     uint owner = shared_owner(from);
     uint passed;
     uint middle = other_bucket(from, passed);
@@ -353,7 +353,7 @@ void move_and_place(uint word) {
     uint tag;
     Probe probe = waiting_probe(item, tag);
     uint slot = word >> SLOT_SHIFT & SLOT_MASK;
-    uint from = near_place(probe, slot);
+    uint from = slot_place(probe, slot);
     uint to = word >> TARGET_SHIFT;
     uint owner = sh_keys[to];
     uint chain = CHAINS ? word >> CHAIN_SHIFT & CHAIN_MASK : 0;

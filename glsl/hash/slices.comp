@@ -7,7 +7,7 @@
 //        filter          bits of a full bucket, by which a search for an absent key ends there
 //        owner           where the value of a slot comes from: an item of the batch, or a slot before the batch
 //        waiting item    an item that found no slot in the first bucket of its path, see place.glsl; of an erasure, one
-//                        whose key may lie in the overflow slice
+//                        with a key that may lie in the overflow slice
 //
 // In:  the hashes of the batch, sorted by their first bits, and by the order of the batch if these are equal; the
 //      values of the items in this order, or their indices; the slice.
