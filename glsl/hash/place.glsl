@@ -25,8 +25,6 @@ const uint WAITING_STEP = 4;
 // Whether two keys move for an item if one does not suffice. Without that, slices of small buckets may spill more keys
 // at a load of .95 than an overflow slice has slots for.
 const bool CHAINS = SLOTS == LEAST_BUCKET_SLOTS;
-// Slots of a step of the search for a key that can move: a divisor of SLOTS.
-const uint MOVES_STEP = CHAINS ? 4 : 1;
 // Items without a place up to which a slice does without chains: a quarter of its share of an overflow slice.
 const uint MOST_UNPLACED = 8;
 
@@ -232,16 +230,19 @@ bool place_near(uint item) {
     return true;
 }
 
-// The other one of the first two buckets of the key of a slot. `passed`: the key's bit of the filter of the bucket that
-// it would leave, if that is the first one, or 0.
-uint other_bucket(uint at, out uint passed) {
+// The path of the key of a slot; any path if it has none.
+Probe slot_probe(uint at) {
     uint first, second;
     slot_hashes(at, first, second);
-    Probe probe = own_probe(first, second);
+    return own_probe(first, second);
+}
+
+// The other one of the first two buckets of the key of a slot.
+uint other_bucket(uint at) {
+    Probe probe = slot_probe(at);
     uint bucket = probe.bucket;
-    passed = bucket == at % COLUMN ? 1u << probe.filter_bit : 0;
     advance_probe(probe);
-    return passed == 0 ? bucket : probe.bucket;
+    return bucket == at % COLUMN ? probe.bucket : bucket;
 }
 
 // The place in shared memory of a slot of the first two buckets of a path.
@@ -250,14 +251,12 @@ uint slot_place(Probe probe, uint slot) {
     return slot % SLOTS * COLUMN + probe.bucket;
 }
 
-// Plans to place a waiting item in a slot of its first two buckets: the key there will move to its other bucket.
-// Returns whether that has room. No key moves until move_and_place(). Until then the owner of such a slot is EMPTY, and
-// sh_keys of the slot that the key moves to has the owner.
-bool plan_move(uint left_item, Probe probe, uint slot) {
-    uint from = slot_place(probe, slot);
+// Plans to place a waiting item in a slot of its first two buckets, which is `from` in shared memory: the key there
+// will move to its other bucket. Returns whether that has room. No key moves until move_and_place(). Until then the
+// owner of such a slot is EMPTY, and sh_keys of the slot that the key moves to has the owner.
+bool plan_move(uint left_item, uint slot, uint from) {
     uint owner = shared_owner(from);
-    uint passed;
-    uint other = other_bucket(from, passed);
+    uint other = other_bucket(from);
     if (owner == EMPTY || !has_room(other)) return false;
     if (atomicCompSwap(sh_owners[from], owner, EMPTY) != owner) return false;
     uint target = take_slot(other);
@@ -274,24 +273,19 @@ bool plan_move(uint left_item, Probe probe, uint slot) {
 bool plan_any_move(uint left_item) {
     uint tag;
     Probe probe = waiting_probe(sh_left_items[left_item], tag);
-    for (uint begin = 0; begin < 2 * SLOTS; begin += MOVES_STEP) {
-        uint bits = 0;
-        [[unroll]] for (uint k = 0; k < MOVES_STEP; ++k) {
-            uint passed;
-            if (has_room(other_bucket(slot_place(probe, begin + k), passed))) bits |= 1u << k;
-        }
-        for (; bits != 0; bits &= bits - 1) {
-            if (plan_move(left_item, probe, begin + findLSB(bits))) return true;
-        }
+    bool has_place = false;
+    for (uint slot = 0; slot < 2 * SLOTS && !has_place; ++slot) {
+        if (slot == SLOTS) advance_probe(probe);
+        has_place = plan_move(left_item, slot, slot % SLOTS * COLUMN + probe.bucket);
     }
-    return false;
+    return has_place;
 }
 
 // The owner of the first key of a chain, until it moves: in a word that is not used otherwise. `target`: the place that
 // the second key moves to.
 void keep_owner(uint item, uint target, uint owner) {
     if (ONE_WORD) sh_tags[item] = owner;
-    else sh_firsts[target] = owner;
+    else set_shared_first(target, owner);
 }
 uint kept_owner(uint item, uint target) { return ONE_WORD ? sh_tags[item] : sh_firsts[target]; }
 
@@ -300,15 +294,13 @@ uint kept_owner(uint item, uint target) { return ONE_WORD ? sh_tags[item] : sh_f
 void plan_chain(uint left_item, Probe probe, uint slot) {
     uint from = slot_place(probe, slot);
     uint owner = shared_owner(from);
-    uint passed;
-    uint middle = other_bucket(from, passed);
+    uint middle = other_bucket(from);
     if (owner == EMPTY || has_room(middle)) return;
     [[dont_unroll]] for (uint s = 0; s < SLOTS; ++s) {
         uint second = s * COLUMN + middle;
         uint second_owner = shared_owner(second);
-        if (second_owner == EMPTY) continue;
-        uint other = other_bucket(second, passed);
-        if (!has_room(other)) continue;
+        uint other = other_bucket(second);
+        if (second_owner == EMPTY || !has_room(other)) continue;
         uint word = atomicOr(sh_left_items[left_item], HAS_PLACE);
         if ((word & HAS_PLACE) != 0) continue;
         bool has_first = atomicCompSwap(sh_owners[from], owner, EMPTY) == owner;
@@ -341,9 +333,8 @@ void plan_chains() {
 
 // Moves the key of a slot to another slot.
 void move_key(uint from, uint to, uint owner) {
-    uint passed;
-    other_bucket(from, passed);
-    if (passed != 0) atomicOr(sh_buckets[from % COLUMN], passed);
+    Probe probe = slot_probe(from);
+    if (probe.bucket == from % COLUMN) atomicOr(sh_buckets[probe.bucket], 1u << probe.filter_bit);
     fill_slot(to, owner, ONE_WORD ? 0 : sh_firsts[from], sh_keys[from]);
 }
 
@@ -358,8 +349,7 @@ void move_and_place(uint word) {
     uint owner = sh_keys[to];
     uint chain = CHAINS ? word >> CHAIN_SHIFT & CHAIN_MASK : 0;
     if (chain != 0) {
-        uint passed;
-        uint second = (chain - 1) * COLUMN + other_bucket(from, passed);
+        uint second = (chain - 1) * COLUMN + other_bucket(from);
         uint first_owner = kept_owner(item, to);
         move_key(second, to, owner);
         to = second;

@@ -112,11 +112,17 @@ uint slice_of_slot(uint slot) {
 uint shared_key(uint at) {
     return atomicLoad(sh_keys[at], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }
+uint shared_first(uint at) {
+    return atomicLoad(sh_firsts[at], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+}
 uint shared_owner(uint at) {
     return atomicLoad(sh_owners[at], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }
 void set_shared_key(uint at, uint key) {
     atomicStore(sh_keys[at], key, gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
+}
+void set_shared_first(uint at, uint first) {
+    atomicStore(sh_firsts[at], first, gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
 }
 uint shared_bucket(uint bucket) {
     return atomicLoad(sh_buckets[bucket], gl_ScopeWorkgroup, gl_StorageSemanticsNone, gl_SemanticsRelaxed);
@@ -155,11 +161,11 @@ void slot_key(uint at, out uint key[KEY_WORDS]) {
 void slot_hashes(uint at, out uint first, out uint second) {
     if (ONE_WORD) {
         uint key[KEY_WORDS];
-        key[0] = sh_keys[at];
+        key[0] = shared_key(at);
         hash_key(key, first, second);
     } else {
-        first = sh_firsts[at];
-        second = sh_keys[at];
+        first = shared_first(at);
+        second = shared_key(at);
     }
 }
 
@@ -343,7 +349,8 @@ uint store_slice() {
         bool wants_set = (bits >> (thread_id() % SLOTS / 2) & 1) != 0;
         bool swaps = is_first_larger(key) != wants_set && (bits & HAS_FILTER) != 0;
         [[unroll]] for (uint w = 0; w < SLOT_WORDS; ++w) {
-            uint other = shuffle(slot[w], lane_id() ^ 1);
+            bool is_used = w < KEY_WORDS + VALUE_WORDS;
+            uint other = is_used ? shuffle(slot[w], lane_id() ^ 1) : slot[w];
             slots[k * SLOT_WORDS + w] = swaps ? other : slot[w];
         }
     }

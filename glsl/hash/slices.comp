@@ -298,9 +298,9 @@ void apply_items(uint begin, uint end, bool overflows) {
         bool again;
         do {
             [[dont_unroll]] for (uint k = 0; k < CHUNK_ITEMS; ++k) {
-                uint hash = k < 2 ? (k == 0 ? hashes.x : hashes.y) : (k == 2 ? hashes.z : hashes.w);
                 uint position = chunk + k * THREADS + thread_id();
-                if ((own >> k & 1) != 0 && apply_item(position, hash, overflows, searches)) own &= ~(1u << k);
+                if ((own >> k & 1) == 0) continue;
+                if (apply_item(position, hash_at(position), overflows, searches)) own &= ~(1u << k);
             }
             again = place_batch(chunk + CHUNK >= end, overflows);
             searches = searches || again;
