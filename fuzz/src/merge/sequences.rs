@@ -213,15 +213,18 @@ fn deal(kind: &Kind, ask: &Ask, all: &Items) -> [Vec<usize>; 2] {
         sequences[usize::from(to_second)].push(item);
     }
     if ask.segments.is_some() {
-        // Each segment has keys of its own.
+        // Each segment has keys of its own. If offsets fall, segments overlap: each item is then sorted in the first one
+        // that reaches it only, so that many segments do not take forever.
         for sequence in &mut sequences {
             random.shuffle(sequence);
         }
+        let mut ends = [0, 0];
         for run in runs(ask) {
-            for (sequence, items) in sequences.iter_mut().zip(run) {
-                if let Some(items) = sequence.get_mut(items) {
+            for ((sequence, items), end) in sequences.iter_mut().zip(run).zip(&mut ends) {
+                if let Some(items) = sequence.get_mut(items.start.max(*end)..items.end) {
                     items.sort_by_key(|index| ranks[*index]);
                 }
+                *end = items.end.max(*end);
             }
         }
     }
@@ -304,7 +307,7 @@ fn first_of_runs<K: Ord>(count: usize, key: impl Fn(Source) -> K) -> Vec<Source>
 mod tests {
     use super::*;
     use crate::keys::Data;
-    use crate::primitive::CountAt;
+    use crate::primitive::{CountAt, Cuts};
     use trommel::{KeyType, MergerInfo, Order};
 
     const KEYS: [KeyType; 4] = [KeyType::U32, KeyType::I64, KeyType::F32, KeyType::U32x3];
@@ -371,6 +374,15 @@ mod tests {
             }
         }
         assert!(unsorted > 40, "{unsorted}");
+    }
+
+    #[test]
+    fn many_segments_that_overlap_take_linear_time() {
+        let max = 1 << 20;
+        let segments = Some(Segmentation { max, count: CountAt::Host, cuts: Cuts::Falling });
+        let ask = Ask { segments, data: Data::Random, ..ask([max, max], Dealing::Random) };
+        let sequences = Sequences::new(&Kind::of(MergerInfo::pairs()), &ask);
+        assert!(!sequences.are_sorted && sequences.offsets.iter().all(|offsets| !offsets.is_sorted()));
     }
 
     #[test]
