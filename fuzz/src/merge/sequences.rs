@@ -213,8 +213,8 @@ fn deal(kind: &Kind, ask: &Ask, all: &Items) -> [Vec<usize>; 2] {
         sequences[usize::from(to_second)].push(item);
     }
     if ask.segments.is_some() {
-        // Each segment has keys of its own. If offsets fall, segments overlap: each item is then sorted in the first one
-        // that reaches it only, so that many segments do not take forever.
+        // Each segment has keys of its own. If offsets fall, segments overlap: an item is then sorted only in the first
+        // one that has it, so that many segments do not take forever.
         for sequence in &mut sequences {
             random.shuffle(sequence);
         }
