@@ -7,8 +7,9 @@
 // 4. It takes a slot that equal keys have left in the first bucket of its path, or a slot of the second one.
 // 5. Otherwise a key of one of these two buckets moves to the other one of its own first two buckets, if that has room
 //    (cuckoo hashing), and the item takes its slot.
-// 6. In a crowded slice of small buckets, otherwise, a key moves to the slot of another key, which moves to the other
-//    one of its own first two buckets.
+// 6. Otherwise, if buckets are small, a key moves to the slot of another key, which moves to the other one of its own
+//    first two buckets. A slice does so if more than MOST_UNPLACED items are left, or if keys of it may lie in its
+//    overflow slice.
 // 7. Otherwise the overflow slice receives the item: there it takes a slot of the rest of its path.
 //
 // The slice has no erased slots meanwhile, and no key lies behind a bucket of its path that has room.
@@ -230,14 +231,14 @@ bool place_near(uint item) {
     return true;
 }
 
-// The path of the key of a slot; any path if it has none.
+// The path of the key of a slot; any path if the slot has none.
 Probe slot_probe(uint at) {
     uint first, second;
     slot_hashes(at, first, second);
     return own_probe(first, second);
 }
 
-// The other one of the first two buckets of the key of a slot.
+// The other one of the first two buckets of the key of a slot; the first one if the key lies behind both.
 uint other_bucket(uint at) {
     Probe probe = slot_probe(at);
     uint bucket = probe.bucket;
@@ -252,8 +253,8 @@ uint slot_place(Probe probe, uint slot) {
 }
 
 // Plans to place a waiting item in a slot of its first two buckets, which is `from` in shared memory: the key there
-// will move to its other bucket. Returns whether that has room. No key moves until move_and_place(). Until then the
-// owner of such a slot is EMPTY, and sh_keys of the slot that the key moves to has the owner.
+// will move to its other bucket. Returns whether it has planned this. No key moves until move_and_place(). Until then
+// the owner of such a slot is EMPTY, and sh_keys of the slot that the key moves to has the owner.
 bool plan_move(uint left_item, uint slot, uint from) {
     uint owner = shared_owner(from);
     uint other = other_bucket(from);
@@ -375,13 +376,13 @@ bool place_far(uint item) {
     return at != NO_SLOT;
 }
 
-// Places the items that are left, as far as there is room. `is_crowded`: the slice has spilled keys.
-void place_left(bool is_crowded) {
+// Places the items that are left, as far as there is room. `overflows`: the overflow slice may have keys of this slice.
+void place_left(bool overflows) {
     for (uint k = thread_id(); k < sh_left; k += THREADS) {
         if (!plan_any_move(k)) atomicAdd(sh_unplaced, 1u);
     }
     barrier();
-    if (CHAINS && sh_unplaced > (is_crowded ? 0 : MOST_UNPLACED)) {
+    if (CHAINS && sh_unplaced > (overflows ? 0 : MOST_UNPLACED)) {
         plan_chains();
         barrier();
     }
