@@ -35,7 +35,9 @@ pub(crate) fn searches_in_shaders() {
         let capacities = if types.resizable { [1500, 40 * SLICE] } else { [0, 2000] };
         let mut table = Table::resizable(&context, types, capacities, 1 << 18);
         let keys = |range: std::ops::Range<u32>| range.map(|i| types.key_of(i)).collect::<Vec<_>>();
-        search(&context, &table, &keys(0..100));
+        let constants = [types.key_words() as u32, types.value_words() as u32];
+        let find = Pipeline::new(&context, &words_of(FIND), &constants, 28);
+        search(&context, &find, &table, &keys(0..100));
         for (operation, range) in [
             (HashOperation::Insert, 1..900),
             (HashOperation::Insert, 1000..1900),
@@ -45,19 +47,17 @@ pub(crate) fn searches_in_shaders() {
             (HashOperation::Erase, 0..50),
         ] {
             table.apply(&Batch::new(operation, types, keys(range), &mut random));
-            search(&context, &table, &keys(0..4600));
+            search(&context, &find, &table, &keys(0..4600));
             if types.resizable && resize(&mut table, on_host(0), 5000) > 2 {
-                search(&context, &table, &keys(0..4600));
+                search(&context, &find, &table, &keys(0..4600));
             }
         }
     }
 }
 
-fn search(context: &Context, table: &Table<'_>, keys: &[Words]) {
+fn search(context: &Context, find: &Pipeline, table: &Table<'_>, keys: &[Words]) {
     let types = table.types;
-    let [key_words, value_words] = [types.key_words(), types.value_words()];
-    let constants = [key_words as u32, value_words as u32];
-    let pipeline = Pipeline::new(context, &words_of(FIND), &constants, 28);
+    let value_words = types.value_words();
     let keys_in = context.upload(&keys.concat()).expect("keys");
     let words = keys.len() * (2 + value_words);
     let results = context.buffer(words as u64 * 4).expect("results");
@@ -67,7 +67,7 @@ fn search(context: &Context, table: &Table<'_>, keys: &[Words]) {
     }
     push.extend((keys.len() as u32).to_le_bytes());
     let record = |commands| {
-        pipeline.record(commands, &push, (keys.len() as u32).div_ceil(32));
+        find.record(commands, &push, (keys.len() as u32).div_ceil(32));
         Ok(())
     };
     context.run(record).expect("a search");
