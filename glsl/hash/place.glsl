@@ -275,6 +275,7 @@ bool plan_any_move(uint left_item) {
     uint tag;
     Probe probe = waiting_probe(sh_left_items[left_item], tag);
     bool has_place = false;
+    // Without slot_place(): the branch there costs an insertion up to 5 % of its speed.
     for (uint slot = 0; slot < 2 * SLOTS && !has_place; ++slot) {
         if (slot == SLOTS) advance_probe(probe);
         has_place = plan_move(left_item, slot, slot % SLOTS * COLUMN + probe.bucket);

@@ -300,6 +300,7 @@ void apply_items(uint begin, uint end, bool overflows) {
             [[dont_unroll]] for (uint k = 0; k < CHUNK_ITEMS; ++k) {
                 uint position = chunk + k * THREADS + thread_id();
                 if ((own >> k & 1) == 0) continue;
+                // Loaded again here, so that no register holds the hash until then.
                 if (apply_item(position, hash_at(position), overflows, searches)) own &= ~(1u << k);
             }
             again = place_batch(chunk + CHUNK >= end, overflows);

@@ -63,6 +63,17 @@ fn runs(ask: &Ask) -> Vec<[Range<usize>; 2]> {
     (0..used[0].len() - 1).map(run).collect()
 }
 
+/// The parts of a sequence that are sorted: its segments, up to the count. If offsets fall, segments overlap: an item
+/// then belongs only to the first one, so that sorting millions of them does not take forever.
+fn disjoint(runs: &[[Range<usize>; 2]], of: usize, count: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut end = 0;
+    runs.iter().filter_map(move |run| {
+        let part = run[of].start.max(end)..run[of].end.min(count);
+        end = part.end.max(end);
+        (!part.is_empty()).then_some(part)
+    })
+}
+
 /// Whether the status word reports a clamped count or offset.
 pub(super) fn is_clamped(ask: &Ask) -> bool {
     let maxima = maxima(ask);
@@ -213,19 +224,12 @@ fn deal(kind: &Kind, ask: &Ask, all: &Items) -> [Vec<usize>; 2] {
         sequences[usize::from(to_second)].push(item);
     }
     if ask.segments.is_some() {
-        // Each segment has keys of its own. If offsets fall, segments overlap: an item is then sorted only with the
-        // first one that has it, so that many segments do not take forever.
-        for sequence in &mut sequences {
+        // Each segment has keys of its own.
+        let runs = runs(ask);
+        for (of, sequence) in sequences.iter_mut().enumerate() {
             random.shuffle(sequence);
-        }
-        let mut ends = [0, 0];
-        for run in runs(ask) {
-            for ((sequence, items), end) in sequences.iter_mut().zip(run).zip(&mut ends) {
-                let stop = items.end.min(sequence.len());
-                if let Some(items) = sequence.get_mut(items.start.max(*end)..stop) {
-                    items.sort_by_key(|index| ranks[*index]);
-                }
-                *end = stop.max(*end);
+            for part in disjoint(&runs, of, counts[of]) {
+                sequence[part].sort_by_key(|index| ranks[*index]);
             }
         }
     }
@@ -377,17 +381,24 @@ mod tests {
         assert!(unsorted > 40, "{unsorted}");
     }
 
-    /// With 2^18 segments, of which up to a quarter overlap, the test would take a minute if each were sorted.
     #[test]
-    fn each_segment_is_sorted_and_items_of_several_once() {
-        for (max, cuts) in [(50, Cuts::Even), (50, Cuts::OneLarge), (50, Cuts::Beyond), (1 << 18, Cuts::Falling)] {
-            let segments = Some(Segmentation { max, count: CountAt::Host, cuts });
-            let ask = Ask { segments, seed: 9, data: Data::Random, ..ask([4 * max, 3 * max], Dealing::Random) };
+    fn each_segment_is_sorted_and_no_item_twice() {
+        for cuts in [Cuts::Even, Cuts::OneLarge, Cuts::Beyond, Cuts::Falling] {
+            let segments = Some(Segmentation { max: 50, count: CountAt::Host, cuts });
+            let ask = Ask { segments, seed: 9, data: Data::Random, ..ask([400, 300], Dealing::Random) };
             let sequences = Sequences::new(&Kind::of(MergerInfo::pairs()), &ask);
             assert_eq!(sequences.are_sorted, cuts != Cuts::Falling, "{cuts:?}");
-            let items = counts(&ask);
-            assert!(items.iter().all(|count| *count > max as usize), "{cuts:?}: {items:?}");
             assert!(!sequences.are_sorted || sequences.starts.len() == 51, "{cuts:?}");
+            let (runs, counts) = (runs(&ask), counts(&ask));
+            for of in [0, 1] {
+                let parts: Vec<_> = disjoint(&runs, of, counts[of]).collect();
+                assert!(counts[of] > 50 && !parts.is_empty(), "{cuts:?}: {counts:?}");
+                assert!(parts.windows(2).all(|pair| pair[0].end <= pair[1].start), "{cuts:?}: {parts:?}");
+                let sorted: usize = parts.iter().map(ExactSizeIterator::len).sum();
+                assert!(sorted <= counts[of] && (cuts == Cuts::Falling || sorted == counts[of]), "{cuts:?}");
+                let all: usize = runs.iter().map(|run| run[of].len()).sum();
+                assert_eq!(cuts == Cuts::Falling, all > counts[of], "{cuts:?}: segments overlap");
+            }
         }
     }
 
